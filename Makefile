@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Front end of the rig: see `make help`. The variables reach the rig through
+# the environment.
+
+VARIABLES := ACCEL CMD CPUS FLAVOUR IO KDIR KERNEL MEM MOUNT PEER_PATCHES \
+	     PLAIN RDMA SIZE THREADS VERS SUNRPC_RUST_CACHE
+
+# Taken literally: a '$' in CMD is for the guest's shell.
+$(foreach v,$(VARIABLES),$(if $(filter command environment,$(firstword $(origin $v))),\
+	$(eval override $v := $$(value $v))$(eval export $v)))
+
+export SUNRPC_RUST_REPO := $(CURDIR)
+
+TARGETS := tree kernel run vm test microbench series series-check gate \
+	   modules-check kunit setup distclean
+
+help:
+	@sed -n 's/^#: //p' $(firstword $(MAKEFILE_LIST))
+
+#: make run            build the kernel, serve NFS over RDMA, verify and measure
+#: make vm CMD='...'   run a command in a guest with the export at /mnt/nfs
+#: make test           all tests and the static gate
+#: make tree           the patched kernel source
+#: make kernel         build it: FLAVOUR=ours|ours-c|plain|rfc-c
+#: make kunit          the kernel's own unit tests, in a guest
+#: make microbench     cost of the Rust helpers beside the C helpers
+#: make series         the patch series, in build/series
+#: make series-check   build every commit of it, Rust on and off (hours)
+#: make modules-check  build with the transports as modules
+#: make gate           formatting, lints, checkpatch, documentation
+#: make setup          install what is missing
+#: make distclean      remove the cache folder
+#:
+#: Variables: KDIR= (your own 7.3 tree) KERNEL=ours|ours-c|plain|rfc-c PLAIN=1
+#:   RDMA=rxe|siw VERS=3|4.1|4.2 IO=buffered|dontcache|direct MOUNT=rdma|tcp
+#:   THREADS= MEM= CPUS= SIZE= ACCEL=kvm|tcg PEER_PATCHES= SUNRPC_RUST_CACHE=
+
+$(TARGETS):
+	@sh tools/testing/rig.sh $@
+
+.PHONY: help $(TARGETS)
+.NOTPARALLEL:

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Gets kernel sources, builds kernels, makes the patch series and runs the
+//! static gate.
+//!
+//! Everything that is downloaded or built lives in one cache folder outside
+//! of the checkout, see [`cache`].
+
+pub mod cache;
+pub mod exec;
+pub mod lock;
+pub mod repo;
+pub mod tally;
