@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Abstractions for the server side of SUNRPC.
+//!
+//! C header: [`include/linux/sunrpc/svc_pages.h`](srctree/include/linux/sunrpc/svc_pages.h)
+//!
+//! SUNRPC can be a module while this crate is part of the kernel image. What is here therefore
+//! relies on data layouts, on inline C functions and on symbols of the kernel image only. Functions
+//! that the sunrpc, rpcrdma or ib_core modules export are for the leaf crates in `net/sunrpc` to
+//! call.
+
+pub mod extent;
+pub mod page_array;
