@@ -8,6 +8,13 @@
 
 pub mod cache;
 pub mod exec;
+pub mod flavour;
+pub mod host;
 pub mod lock;
+pub mod overlay;
+pub mod replay;
 pub mod repo;
+pub mod series;
+pub mod source;
 pub mod tally;
+pub mod tree;
