@@ -7,11 +7,15 @@
 //! of the checkout, see [`cache`].
 
 pub mod cache;
+pub mod config;
 pub mod exec;
 pub mod flavour;
 pub mod host;
+pub mod kernel;
 pub mod lock;
+pub mod make;
 pub mod overlay;
+pub mod progress;
 pub mod replay;
 pub mod repo;
 pub mod series;

@@ -6,6 +6,7 @@
 //! of the command that ran in the guest.
 
 mod cmd;
+mod options;
 mod usage;
 
 use clap::Parser;

@@ -44,7 +44,7 @@ pub fn get(cache: &Cache) -> Result<Source> {
 }
 
 /// The pinned source, else the newest, among those unpacked.
-fn unpacked(cache: &Cache) -> Option<Source> {
+pub fn unpacked(cache: &Cache) -> Option<Source> {
     let version = best(&names(&cache.sources()))?;
     let dir = cache.sources().join(&version);
     Some(Source { version: Version::of_package(&version)?, dir, key: version, follows: false })

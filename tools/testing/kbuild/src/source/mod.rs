@@ -7,6 +7,7 @@ mod debian;
 mod own;
 mod version;
 
+pub use debian::unpacked;
 pub use version::Version;
 
 use crate::cache::Cache;
