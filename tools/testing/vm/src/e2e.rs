@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The end-to-end matrix: devices, versions and I/O modes in one boot.
+
+use crate::boot::{self, Tools};
+use crate::follow;
+use crate::job::{self, Case, Job, Matrix, Workload};
+use crate::qemu::Guest;
+use crate::settings::{Device, IoMode, Session, Transport, Version, MIB};
+use crate::watch::Limits;
+use anyhow::Result;
+use kbuild::tally::Tally;
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const VERSIONS: [Version; 2] = [Version::V3, Version::V42];
+const MODES: [IoMode; 3] = [IoMode::Buffered, IoMode::Dontcache, IoMode::Direct];
+
+/// Payload of a case: enough for every path, small enough for an emulator.
+const SIZE: u64 = 16 * MIB;
+const FSX_OPERATIONS: u32 = 150;
+const THREADS: u32 = 8;
+
+/// The settings, in the order in which they run.
+pub fn sessions() -> Vec<Session> {
+    let session = |device, version, io, transport| Session {
+        device,
+        version,
+        io,
+        transport,
+        threads: THREADS,
+    };
+    let mut sessions = Vec::new();
+    for device in [Device::Rxe, Device::Siw] {
+        for version in VERSIONS {
+            sessions.extend(MODES.map(|io| session(device, version, io, Transport::Rdma)));
+        }
+    }
+    let tcp = |version| session(Device::Siw, version, IoMode::Direct, Transport::Tcp);
+    sessions.extend(VERSIONS.map(tcp));
+    sessions
+}
+
+/// Boots `guest` and records each case under `prefix`, and whether the
+/// kernel's log is clean.
+pub fn run(
+    tools: &Tools,
+    guest: &Guest,
+    prefix: &str,
+    fsx: Option<PathBuf>,
+    seed: u64,
+    tally: &mut Tally,
+) -> Result<()> {
+    let workload = Workload { size: SIZE, fsx, fsx_operations: FSX_OPERATIONS, seed };
+    let sessions = sessions();
+    let limits = Limits::new(guest, Some(Duration::from_secs(240) * guest.accel.slowness()));
+    let seen = RefCell::new(Vec::new());
+    let shared = RefCell::new(&mut *tally);
+    let sink = follow::lines(|line| {
+        let name = record(&mut shared.borrow_mut(), prefix, line);
+        seen.borrow_mut().extend(name);
+    });
+    let job = Job::Matrix(Matrix { sessions: sessions.clone(), workload });
+    let finished = boot::run(tools, guest, &job, limits, vec![(job::CASES, sink)])?;
+    for session in sessions {
+        let name = session.to_string();
+        if !seen.borrow().contains(&name) {
+            tally.fail(format!("{prefix}: {name}"), "the guest did not get that far");
+        }
+    }
+    tally.result(format!("{prefix}: kernel log"), finished.judge().map(drop));
+    Ok(())
+}
+
+fn record(tally: &mut Tally, prefix: &str, line: &str) -> Option<String> {
+    let case: Case = serde_json::from_str(line).ok()?;
+    let name = format!("{prefix}: {}", case.name);
+    match case.failure {
+        None => tally.pass(name),
+        Some(reason) => tally.fail(name, reason),
+    }
+    Some(case.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_combination_is_there_once() {
+        let names: Vec<String> = sessions().iter().map(Session::to_string).collect();
+        let distinct: BTreeSet<&String> = names.iter().collect();
+        assert_eq!(names.len(), 14);
+        assert_eq!(distinct.len(), 14);
+        assert!(names.contains(&"siw v4.2 dontcache".to_owned()));
+        assert!(names.contains(&"tcp v3 direct".to_owned()));
+    }
+
+    #[test]
+    fn a_case_is_recorded_under_its_name() {
+        let mut tally = Tally::new();
+        let line = r#"{"name":"rxe v3 direct","failure":"fio failed"}"#;
+        assert_eq!(record(&mut tally, "e2e", line).as_deref(), Some("rxe v3 direct"));
+        assert_eq!(record(&mut tally, "e2e", "{\"name\":"), None);
+        assert_eq!(tally.closing(), "0 passed, 1 failed, 0 skipped");
+    }
+}

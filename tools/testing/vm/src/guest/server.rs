@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The NFS server: threads, listeners, payload limit and I/O modes.
+
+use crate::guest::{exec, paths};
+use crate::settings::{IoMode, MIB};
+use anyhow::{ensure, Context, Result};
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+/// Port of NFS over RDMA.
+pub const RDMA_PORT: u16 = 20049;
+
+const NFSD: &str = "/proc/fs/nfsd";
+const DEBUGFS: &str = "/sys/kernel/debug";
+
+/// Starts the threads and opens the listeners, TCP and RDMA.
+///
+/// An RDMA device must be there before.
+pub fn start(threads: u32) -> Result<()> {
+    // These three are fixed once threads run.
+    set("max_block_size", &MIB.to_string())?;
+    set("nfsv4leasetime", "10")?;
+    set("nfsv4gracetime", "10")?;
+    exec::step("rpc.nfsd", &["--no-udp", &threads.to_string()])?;
+    set("portlist", &format!("rdma {RDMA_PORT}"))?;
+    set("v4_end_grace", "Y")?;
+    check(threads)
+}
+
+/// Stops the threads.
+pub fn stop() -> Result<()> {
+    exec::step("rpc.nfsd", &["0"])?;
+    for _ in 0..100 {
+        if get("threads")?.trim() == "0" {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    anyhow::bail!("the server's threads did not stop")
+}
+
+/// Chooses how the server does file I/O.
+pub fn set_io_mode(mode: IoMode) -> Result<()> {
+    let folder = format!("{DEBUGFS}/nfsd");
+    if !Path::new(&folder).exists() {
+        exec::step("mount", &["-t", "debugfs", "debugfs", DEBUGFS])?;
+    }
+    for name in ["io_cache_read", "io_cache_write"] {
+        let path = format!("{folder}/{name}");
+        paths::write(&path, &mode.nfsd_value().to_string())?;
+    }
+    Ok(())
+}
+
+fn check(threads: u32) -> Result<()> {
+    let running = get("threads")?;
+    let wanted = threads.to_string();
+    ensure!(running.trim() == wanted, "nfsd runs {} threads, not {threads}", running.trim());
+    let ports = get("portlist")?;
+    for port in [format!("rdma {RDMA_PORT}"), "tcp 2049".to_owned()] {
+        ensure!(ports.lines().any(|line| line == port), "nfsd does not listen on {port}");
+    }
+    let payload = get("max_block_size")?;
+    ensure!(payload.trim() == MIB.to_string(), "nfsd's payload limit is {}", payload.trim());
+    Ok(())
+}
+
+fn set(name: &str, value: &str) -> Result<()> {
+    paths::write(&format!("{NFSD}/{name}"), &format!("{value}\n"))
+}
+
+fn get(name: &str) -> Result<String> {
+    let path = format!("{NFSD}/{name}");
+    fs::read_to_string(&path).with_context(|| format!("cannot read {path} in the guest"))
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Sets up a server and its client, and takes them down again.
+//!
+//! Taking down is part of the test: what is still in use then has leaked.
+
+use crate::guest::{client, export, network, paths, rpc, server};
+use crate::settings::{Device, Session};
+use anyhow::{Context, Result};
+
+/// A guest with the file system exported and the server running.
+#[derive(Debug)]
+pub struct Host {
+    device: Device,
+    threads: u32,
+}
+
+impl Host {
+    /// Sets up everything up to the listeners.
+    pub fn start(device: Device, threads: u32) -> Result<Self> {
+        paths::prepare()?;
+        network::ethernet()?;
+        export::make()?;
+        rpc::start()?;
+        export::export()?;
+        network::add_device(device)?;
+        server::start(threads)?;
+        Ok(Self { device, threads })
+    }
+
+    /// Exchanges the RDMA device; the server starts anew.
+    pub fn use_device(&mut self, device: Device) -> Result<()> {
+        if device == self.device {
+            return Ok(());
+        }
+        server::stop()?;
+        network::remove_device(self.device)?;
+        network::add_device(device)?;
+        self.device = device;
+        server::start(self.threads)
+    }
+
+    /// Sets the I/O mode and mounts.
+    pub fn mount(&mut self, session: &Session) -> Result<()> {
+        self.use_device(session.device)?;
+        server::set_io_mode(session.io)?;
+        client::mount(session)
+    }
+
+    /// Stops everything; nothing may be mounted any more.
+    pub fn stop(self) -> Result<()> {
+        server::stop().context("while taking down")?;
+        network::remove_device(self.device).context("while taking down")?;
+        export::drop_it().context("while taking down")?;
+        rpc::stop().context("while taking down")
+    }
+}

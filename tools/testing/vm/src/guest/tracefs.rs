@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Events, probes and histogram triggers of the guest's kernel.
+
+use crate::guest::exec;
+use crate::hist::{self, Row};
+use anyhow::{Context, Result};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+const ROOT: &str = "/sys/kernel/tracing";
+
+/// A histogram that the kernel keeps for one event.
+#[derive(Debug)]
+pub struct Histogram {
+    event: PathBuf,
+}
+
+/// Mounts tracefs if that has not been done.
+pub fn mount() -> Result<()> {
+    if Path::new(ROOT).join("kprobe_events").exists() {
+        return Ok(());
+    }
+    exec::step("mount", &["-t", "tracefs", "tracefs", ROOT])?;
+    let found = Path::new(ROOT).join("kprobe_events").exists();
+    anyhow::ensure!(found, "the guest's kernel has no kprobe events: set CONFIG_KPROBE_EVENTS");
+    Ok(())
+}
+
+/// Defines a probe, in the syntax of `kprobe_events`.
+pub fn probe(definition: &str) -> Result<()> {
+    let path = Path::new(ROOT).join("kprobe_events");
+    append(&path, definition).with_context(|| format!("cannot set the probe {definition:?}"))
+}
+
+/// Whether the kernel has a function of that name.
+pub fn has_function(name: &str) -> bool {
+    let symbols = fs::read_to_string("/proc/kallsyms").unwrap_or_default();
+    symbols.lines().any(|line| line.split_whitespace().nth(2) == Some(name))
+}
+
+impl Histogram {
+    /// Attaches the trigger to an event such as `kmem/mm_page_alloc`.
+    pub fn attach(event: &str, trigger: &str) -> Result<Self> {
+        let event = Path::new(ROOT).join("events").join(event);
+        append(&event.join("trigger"), trigger)
+            .with_context(|| format!("cannot set the trigger {trigger:?}"))?;
+        Ok(Self { event })
+    }
+
+    /// The rows so far.
+    pub fn rows(&self) -> Result<Vec<Row>> {
+        let path = self.event.join("hist");
+        let text =
+            fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        hist::parse(&text).with_context(|| format!("cannot use {}", path.display()))
+    }
+}
+
+fn append(path: &Path, line: &str) -> Result<()> {
+    let file = OpenOptions::new().append(true).open(path);
+    let mut file = file.with_context(|| format!("cannot open {}", path.display()))?;
+    let written = file.write_all(format!("{line}\n").as_bytes());
+    written.with_context(|| format!("cannot write {}", path.display()))
+}

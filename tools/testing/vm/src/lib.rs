@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Boots guests, runs an NFS server and its client in them, counts events and
+//! judges the kernel's log.
+
+pub mod accel;
+pub mod bench;
+pub mod boot;
+pub mod console;
+pub mod counts;
+pub mod e2e;
+pub mod fault;
+pub mod follow;
+pub mod guest;
+pub mod hist;
+pub mod interrupt;
+pub mod job;
+pub mod klog;
+pub mod ktap;
+pub mod kunit;
+pub mod qemu;
+pub mod results;
+pub mod rundir;
+pub mod settings;
+pub mod table;
+pub mod vmm;
+pub mod watch;

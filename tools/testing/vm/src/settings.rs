@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What can be chosen for a run: device, protocol version, I/O mode, sizes.
+
+use anyhow::{bail, ensure, Context, Result};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// One mebibyte, in bytes.
+pub const MIB: u64 = 1 << 20;
+
+/// One gibibyte, in bytes.
+pub const GIB: u64 = 1 << 30;
+
+/// The software RDMA device of the guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Device {
+    /// Soft-RoCE
+    Rxe,
+    /// Soft-iWARP
+    Siw,
+}
+
+/// The NFS version of the client's mount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+pub enum Version {
+    /// NFSv3
+    #[value(name = "3")]
+    V3,
+    /// NFSv4.1
+    #[value(name = "4.1")]
+    V41,
+    /// NFSv4.2
+    #[value(name = "4.2")]
+    V42,
+}
+
+/// How server and client do file I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IoMode {
+    /// Through the page cache, on both sides
+    Buffered,
+    /// The server drops its page cache behind the I/O, the client caches
+    Dontcache,
+    /// Past the page cache, on both sides
+    Direct,
+}
+
+/// What carries the mount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Transport {
+    /// RPC over RDMA
+    Rdma,
+    /// RPC over TCP
+    Tcp,
+}
+
+/// The virtual machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Memory, in bytes.
+    pub memory: u64,
+    /// Virtual CPUs.
+    pub cpus: u32,
+}
+
+/// Server and mount inside the guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// RDMA device.
+    pub device: Device,
+    /// NFS version.
+    pub version: Version,
+    /// I/O mode of the server.
+    pub io: IoMode,
+    /// Transport of the mount.
+    pub transport: Transport,
+    /// Server threads.
+    pub threads: u32,
+}
+
+impl IoMode {
+    /// The value of nfsd's `io_cache_read` and `io_cache_write`.
+    pub fn nfsd_value(self) -> u8 {
+        match self {
+            IoMode::Buffered => 0,
+            IoMode::Dontcache => 1,
+            IoMode::Direct => 2,
+        }
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        value_name(self, f)
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        value_name(self, f)
+    }
+}
+
+impl fmt::Display for IoMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        value_name(self, f)
+    }
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        value_name(self, f)
+    }
+}
+
+fn value_name(value: &impl ValueEnum, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let value = value.to_possible_value();
+    f.write_str(value.as_ref().map_or("", |value| value.get_name()))
+}
+
+impl fmt::Display for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.transport {
+            Transport::Rdma => write!(f, "{} v{} {}", self.device, self.version, self.io),
+            Transport::Tcp => write!(f, "tcp v{} {}", self.version, self.io),
+        }
+    }
+}
+
+/// Parses a size such as `512M`, `4G` or a plain number of bytes.
+///
+/// A size of zero is refused.
+pub fn parse_size(text: &str) -> Result<u64> {
+    let (digits, unit) = match text.char_indices().next_back() {
+        Some((at, 'K' | 'k')) => (&text[..at], 1 << 10),
+        Some((at, 'M' | 'm')) => (&text[..at], MIB),
+        Some((at, 'G' | 'g')) => (&text[..at], GIB),
+        _ => (text, 1),
+    };
+    let number: u64 =
+        digits.parse().ok().context("want a number of bytes, or one with K, M or G")?;
+    let bytes = number.checked_mul(unit).context("too large")?;
+    ensure!(bytes > 0, "want more than zero");
+    Ok(bytes)
+}
+
+/// Writes a size with the largest unit that divides it.
+pub fn show_size(bytes: u64) -> String {
+    match bytes {
+        _ if bytes % GIB == 0 => format!("{} GiB", bytes / GIB),
+        _ if bytes % MIB == 0 => format!("{} MiB", bytes / MIB),
+        _ => format!("{bytes} bytes"),
+    }
+}
+
+/// Refuses a payload that does not fit into the guest.
+///
+/// The file system lives in a RAM disk, and its page cache or the client's
+/// may hold the payload once more.
+pub fn check_fit(size: u64, memory: u64) -> Result<()> {
+    ensure!(size % MIB == 0, "SIZE must be a whole number of MiB");
+    let need = size.saturating_mul(2).saturating_add(1536 * MIB);
+    if need > memory {
+        bail!("SIZE={} needs a guest with MEM={}M or more", show_size(size), need.div_ceil(MIB));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_parsed() {
+        assert_eq!(parse_size("4G").unwrap(), 4 * GIB);
+        assert_eq!(parse_size("512M").unwrap(), 512 * MIB);
+        assert_eq!(parse_size("64k").unwrap(), 65536);
+        assert_eq!(parse_size("4096").unwrap(), 4096);
+    }
+
+    #[test]
+    fn odd_sizes_are_refused() {
+        for text in ["", "G", "0", "0M", "-1", "1.5G", "12T", "99999999999G", "4 G", "Mé"] {
+            assert!(parse_size(text).is_err(), "{text:?} was taken");
+        }
+    }
+
+    #[test]
+    fn sizes_are_shown_in_the_largest_unit() {
+        assert_eq!(show_size(2 * GIB), "2 GiB");
+        assert_eq!(show_size(1536 * MIB), "1536 MiB");
+        assert_eq!(show_size(1000), "1000 bytes");
+    }
+
+    #[test]
+    fn a_payload_beyond_memory_is_refused() {
+        assert!(check_fit(256 * MIB, 4 * GIB).is_ok());
+        let err = check_fit(2 * GIB, 4 * GIB).unwrap_err().to_string();
+        assert_eq!(err, "SIZE=2 GiB needs a guest with MEM=5632M or more");
+        assert!(check_fit(MIB + 1, 4 * GIB).is_err());
+    }
+
+    #[test]
+    fn sessions_have_short_names() {
+        let mut session = Session {
+            device: Device::Siw,
+            version: Version::V41,
+            io: IoMode::Dontcache,
+            transport: Transport::Rdma,
+            threads: 8,
+        };
+        assert_eq!(session.to_string(), "siw v4.1 dontcache");
+        session.transport = Transport::Tcp;
+        assert_eq!(session.to_string(), "tcp v4.1 dontcache");
+    }
+}
