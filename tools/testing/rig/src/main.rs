@@ -6,6 +6,8 @@
 //! of the command that ran in the guest.
 
 mod cmd;
+mod host_tests;
+mod lab;
 mod options;
 mod usage;
 

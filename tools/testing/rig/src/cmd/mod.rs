@@ -3,9 +3,16 @@
 //! The subcommands, one file each.
 
 mod distclean;
+mod e2e;
+mod guest;
 mod kernel;
+mod kunit;
+mod microbench;
+mod run;
 mod setup;
+mod test;
 mod tree;
+mod vm;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -20,6 +27,21 @@ pub enum Command {
     Tree(tree::Args),
     /// Build a kernel
     Kernel(kernel::Args),
+    /// Move and verify data over NFS/RDMA, and measure
+    Run(run::Args),
+    /// Run a command or a shell in a guest with the export mounted
+    Vm(vm::Args),
+    /// Run the unit tests inside of the kernel
+    Kunit(kunit::Args),
+    /// Compare the cost of the Rust and the C helpers
+    Microbench(microbench::Args),
+    /// Move and verify data in many settings
+    E2e(e2e::Args),
+    /// Run all checks of continuous integration
+    Test(test::Args),
+    /// What the rig starts inside of a guest
+    #[command(hide = true)]
+    Guest(guest::Args),
     /// Remove the cache folder with everything downloaded or built
     Distclean(distclean::Args),
 }
@@ -31,6 +53,13 @@ impl Command {
             Command::Setup(args) => args.run(),
             Command::Tree(args) => args.run(),
             Command::Kernel(args) => args.run(),
+            Command::Run(args) => args.run(),
+            Command::Vm(args) => args.run(),
+            Command::Kunit(args) => args.run(),
+            Command::Microbench(args) => args.run(),
+            Command::E2e(args) => args.run(),
+            Command::Test(args) => args.run(),
+            Command::Guest(args) => args.run(),
             Command::Distclean(args) => args.run(),
         }
     }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! `rig e2e`: the end-to-end matrix on one kernel.
+
+use crate::lab::{GuestOptions, Lab};
+use crate::options::Sources;
+use anyhow::Result;
+use kbuild::flavour::Flavour;
+use kbuild::tally::Tally;
+use std::process::ExitCode;
+
+/// fsx and the data start from it, so that a failure can be repeated.
+pub const SEED: u64 = 8166;
+
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    sources: Sources,
+    #[command(flatten)]
+    guest: GuestOptions,
+    /// Which kernel: ours, ours-c, plain or rfc-c
+    #[arg(long, env = "KERNEL", hide_env_values = true, default_value = "ours")]
+    kernel: Flavour,
+    /// Seed of the data and of fsx
+    #[arg(long, env = "SEED", hide_env_values = true, default_value_t = SEED)]
+    seed: u64,
+}
+
+impl Args {
+    pub fn run(self) -> Result<ExitCode> {
+        let lab = Lab::open(self.sources, self.guest)?;
+        let mut tally = Tally::new();
+        matrix(&lab, &self.kernel, self.seed, &mut tally)?;
+        let passed = tally.print_closing();
+        Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+/// Runs the matrix on the kernel `flavour`, which is built first.
+pub fn matrix(lab: &Lab, flavour: &Flavour, seed: u64, tally: &mut Tally) -> Result<()> {
+    let guest = lab.quiet_guest(flavour)?;
+    let prefix = format!("e2e {flavour}");
+    vm::e2e::run(&lab.tools, &guest, &prefix, Some(lab.fsx.clone()), seed, tally)
+}

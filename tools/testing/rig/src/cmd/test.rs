@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! `rig test`: everything that continuous integration checks.
+
+use crate::cmd::e2e::{self, SEED};
+use crate::lab::{GuestOptions, Lab};
+use crate::options::Sources;
+use anyhow::Result;
+use kbuild::flavour::Flavour;
+use kbuild::tally::Tally;
+use std::process::ExitCode;
+use std::time::Instant;
+
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    sources: Sources,
+    #[command(flatten)]
+    guest: GuestOptions,
+}
+
+impl Args {
+    pub fn run(self) -> Result<ExitCode> {
+        let started = Instant::now();
+        let lab = Lab::open(self.sources, self.guest)?;
+        let (ours, ours_c): (Flavour, Flavour) = ("ours".parse()?, "ours-c".parse()?);
+        let mut tally = Tally::new();
+        let mut stage = |name: &str, work: &dyn Fn(&mut Tally) -> Result<()>| {
+            println!("== {name}, after {} s", started.elapsed().as_secs());
+            if let Err(err) = work(&mut tally) {
+                tally.fail(name, format!("{err:#}"));
+            }
+        };
+        stage("tests on the host", &crate::host_tests::run);
+        stage("unit tests in the kernel", &|tally| {
+            vm::kunit::run(&lab.tools, lab.guest(&ours)?, None, tally)
+        });
+        stage("end to end", &|tally| e2e::matrix(&lab, &ours, SEED, tally));
+        stage("end to end without Rust", &|tally| e2e::matrix(&lab, &ours_c, SEED, tally));
+        println!("== done after {} s", started.elapsed().as_secs());
+        let passed = tally.print_closing();
+        Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}

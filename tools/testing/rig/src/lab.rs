@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! What every subcommand that boots a guest shares: options, kernels, tools.
+
+use crate::options::Sources;
+use anyhow::{ensure, Result};
+use clap::builder::ValueParserFactory;
+use kbuild::cache::Cache;
+use kbuild::flavour::Flavour;
+use kbuild::tree::Origins;
+use std::path::PathBuf;
+use vm::accel::{self, Accel};
+use vm::boot::Tools;
+use vm::qemu::Guest;
+use vm::settings::{self, Device, IoMode, Machine, Session, Transport, Version};
+
+/// A number of bytes on the command line.
+#[derive(Clone, Copy, Debug)]
+pub struct Bytes(pub u64);
+
+impl ValueParserFactory for Bytes {
+    type Parser = clap::builder::ValueParser;
+
+    fn value_parser() -> Self::Parser {
+        let parse =
+            |text: &str| settings::parse_size(text).map(Bytes).map_err(|err| err.to_string());
+        parse.into()
+    }
+}
+
+/// The guest's size and what executes it.
+#[derive(clap::Args)]
+pub struct GuestOptions {
+    /// Memory of the guest
+    #[arg(long, env = "MEM", hide_env_values = true, default_value = "4G")]
+    mem: Bytes,
+    /// Virtual CPUs of the guest
+    #[arg(long, env = "CPUS", hide_env_values = true, default_value = "2")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=64))]
+    cpus: u32,
+    /// What executes the guest; without it a probe decides
+    #[arg(long, env = "ACCEL", hide_env_values = true)]
+    accel: Option<Accel>,
+    /// Boot this kernel instead of building one
+    #[arg(long, env = "RIG_IMAGE", hide_env_values = true)]
+    image: Option<PathBuf>,
+}
+
+/// Server and mount.
+#[derive(clap::Args)]
+pub struct SessionOptions {
+    /// RDMA device of the guest
+    #[arg(long, env = "RDMA", hide_env_values = true, default_value = "rxe")]
+    rdma: Device,
+    /// NFS version of the mount
+    #[arg(long, env = "VERS", hide_env_values = true, default_value = "4.2")]
+    vers: Version,
+    /// File I/O of server and client
+    #[arg(long, env = "IO", hide_env_values = true, default_value = "direct")]
+    io: IoMode,
+    /// Threads of the server
+    #[arg(long, env = "THREADS", hide_env_values = true, default_value = "8")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=256))]
+    threads: u32,
+}
+
+impl SessionOptions {
+    /// The session over that transport.
+    pub fn session(&self, transport: Transport) -> Session {
+        Session {
+            device: self.rdma,
+            version: self.vers,
+            io: self.io,
+            transport,
+            threads: self.threads,
+        }
+    }
+}
+
+/// The cache and the programs for guests.
+pub struct Lab {
+    cache: Cache,
+    origins: Origins,
+    options: GuestOptions,
+    /// What a boot needs.
+    pub tools: Tools,
+    /// The fsx program.
+    pub fsx: PathBuf,
+}
+
+impl Lab {
+    /// Opens the cache and installs what is missing.
+    pub fn open(sources: Sources, options: GuestOptions) -> Result<Self> {
+        if let Some(image) = &options.image {
+            ensure!(image.is_file(), "{} is no kernel image", image.display());
+        }
+        let cache = Cache::open()?;
+        let origins = sources.origins()?;
+        let programs = kbuild::host::guest_tools(&cache)?;
+        let tools = Tools {
+            virtme: programs.virtme_bin,
+            runs: cache.root().join("runs"),
+            state: cache.state(),
+        };
+        Ok(Self { cache, origins, options, tools, fsx: programs.fsx })
+    }
+
+    /// The guest's memory and CPUs.
+    pub fn machine(&self) -> Machine {
+        Machine { memory: self.options.mem.0, cpus: self.options.cpus }
+    }
+
+    /// A guest with the kernel `flavour`, which is built first, and the
+    /// accelerator that was asked for or found to work.
+    pub fn guest(&self, flavour: &Flavour) -> Result<Guest> {
+        let image = self.image(flavour)?;
+        let accel = accel::choose(&self.tools, &image, self.options.accel)?;
+        self.guest_with(image, accel)
+    }
+
+    /// Like [`Lab::guest`], without KUnit at boot.
+    pub fn quiet_guest(&self, flavour: &Flavour) -> Result<Guest> {
+        let mut guest = self.guest(flavour)?;
+        guest.append.push("kunit.enable=0".to_owned());
+        Ok(guest)
+    }
+
+    /// The kernel's image: the one given, or built.
+    pub fn image(&self, flavour: &Flavour) -> Result<PathBuf> {
+        match &self.options.image {
+            Some(image) => Ok(image.clone()),
+            None => Ok(kbuild::kernel::build(&self.cache, &self.origins, flavour)?.image),
+        }
+    }
+
+    fn guest_with(&self, image: PathBuf, accel: Accel) -> Result<Guest> {
+        let machine = self.machine();
+        let smallest = settings::GIB;
+        ensure!(machine.memory >= smallest, "MEM must be 1G or more");
+        Ok(Guest { image, accel, machine, append: Vec::new(), interactive: false })
+    }
+}
