@@ -3,7 +3,7 @@
 //! Builds kernels.
 
 use crate::cache::{self, Cache};
-use crate::config;
+use crate::config::{self, Symbols};
 use crate::flavour::{Base, Flavour};
 use crate::host::{self, Toolchain};
 use crate::make::Make;
@@ -78,7 +78,7 @@ pub fn prepare(cache: &Cache, origins: &Origins, flavour: &Flavour) -> Result<(M
     let tree = tree::prepare(cache, origins, &flavour.tree)?;
     let make = Make::new(cache, tree.dir.clone(), &flavour.to_string(), toolchain)?;
     let fragments = config::fragments(&origins.root, flavour);
-    config::ensure(&make, &fragments, &inputs(&make.toolchain, &tree)?)?;
+    config::ensure(&make, &fragments, &inputs(&make.toolchain, &tree)?, Symbols::All)?;
     Ok((make, tree))
 }
 
@@ -98,7 +98,7 @@ pub fn set_up(cache: &Cache, origins: &Origins, rust: bool) -> Result<Toolchain>
 }
 
 /// What the configuration depends on besides the fragments.
-fn inputs(toolchain: &Toolchain, tree: &Tree) -> Result<String> {
+pub fn inputs(toolchain: &Toolchain, tree: &Tree) -> Result<String> {
     let mut hasher = DefaultHasher::new();
     let is_kconfig = |path: &&PathBuf| {
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("Kconfig"))
@@ -122,7 +122,7 @@ fn run(cache: &Cache, make: &Make, flavour: &Flavour, built: &Built) -> Result<(
     let marker = make.build_dir.join(RUNNING);
     fs::write(&marker, "").with_context(|| format!("cannot write {}", marker.display()))?;
     let started = Instant::now();
-    let warnings = make.with_progress(&["bzImage"], meter(cache, make, flavour, full))?;
+    let warnings = make.with_progress(&["bzImage"], &[], meter(cache, make, flavour, full))?;
     cache::remove(&marker)?;
     if full {
         remember(cache, flavour, count(&make.build_dir))?;

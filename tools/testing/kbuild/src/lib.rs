@@ -10,6 +10,8 @@ pub mod cache;
 pub mod config;
 pub mod exec;
 pub mod flavour;
+pub mod format_patch;
+pub mod git;
 pub mod host;
 pub mod kernel;
 pub mod lock;

@@ -9,7 +9,7 @@ use crate::progress::{Meter, Progress};
 use anyhow::{bail, Context, Result};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// How many lines of a failed build's first error are shown.
@@ -57,12 +57,17 @@ impl Make {
         exec::logged(what, &mut command, &self.log)
     }
 
-    /// Makes `targets` with a progress line; gives back the lines of the
-    /// output that are warnings. Starts a new log.
-    pub fn with_progress(&self, targets: &[&str], meter: Meter) -> Result<Vec<String>> {
+    /// Makes `targets` with a progress line; gives back the warnings. Starts
+    /// a new log.
+    pub fn with_progress(
+        &self,
+        targets: &[&str],
+        variables: &[String],
+        meter: Meter,
+    ) -> Result<Vec<Warning>> {
         let mut log = File::create(&self.log)
             .with_context(|| format!("cannot write {}", self.log.display()))?;
-        let mut command = self.command(targets, &[]);
+        let mut command = self.command(targets, variables);
         writeln!(log, "$ {command:?}")
             .with_context(|| format!("cannot write {}", self.log.display()))?;
         let mut child = command.stdout(Stdio::piped()).spawn().context("cannot run make")?;
@@ -123,7 +128,7 @@ impl Make {
         let Some(rust) = &self.toolchain.rust else {
             return ["RUSTC", "HOSTRUSTC", "BINDGEN"].map(|name| format!("{name}=false")).to_vec();
         };
-        let bin = rust.rustc.parent().unwrap_or(std::path::Path::new("/usr/bin"));
+        let bin = rust.rustc.parent().unwrap_or(Path::new("/usr/bin"));
         let program =
             |variable: &str, name: &str| format!("{variable}={}", bin.join(name).display());
         vec![
@@ -142,11 +147,38 @@ fn jobs() -> usize {
     std::thread::available_parallelism().map_or(2, |count| count.get() + 1)
 }
 
+/// A warning of a compiler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// What it says, with the place if that is on the same line.
+    pub text: String,
+    /// `file:line:column` as a Rust compiler gives it on a line of its own.
+    pub place: Option<String>,
+}
+
+impl Warning {
+    /// Whether it is about a file whose path ends in that of `path`.
+    pub fn is_about(&self, path: &Path) -> bool {
+        let path = path.to_string_lossy();
+        let places = [Some(&self.text), self.place.as_ref()];
+        places.into_iter().flatten().any(|place| place.contains(&*path))
+    }
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.place {
+            Some(place) => write!(f, "{place}: {}", self.text),
+            None => f.write_str(&self.text),
+        }
+    }
+}
+
 /// What of the output of make is worth showing.
 #[derive(Default)]
 struct Output {
     first_error: Vec<String>,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
 }
 
 impl Output {
@@ -156,14 +188,17 @@ impl Output {
             self.first_error.push(line.to_owned());
         }
         if is_warning(line) {
-            self.warnings.push(line.trim().to_owned());
+            self.warnings.push(Warning { text: line.trim().to_owned(), place: None });
+        } else if let Some(place) = line.trim().strip_prefix("--> ") {
+            // Of several places the first is meant.
+            let last = self.warnings.last_mut().filter(|warning| warning.place.is_none());
+            last.into_iter().for_each(|warning| warning.place = Some(place.to_owned()));
         }
     }
 
     fn show(&self) {
-        let made =
-            self.first_error.iter().filter(|line| !line.starts_with("  ") || line.contains("-->"));
-        for line in made {
+        let quick = |line: &&String| line.starts_with("  ") && line.split_whitespace().count() <= 4;
+        for line in self.first_error.iter().filter(|line| !quick(line) || line.contains("-->")) {
             eprintln!("{line}");
         }
     }
@@ -193,6 +228,19 @@ mod tests {
         }
         assert_eq!(output.first_error.len(), SHOWN);
         assert!(output.first_error[0].starts_with("a.c:3:4"));
-        assert_eq!(output.warnings, ["a.c:1:2: warning: unused"]);
+        assert_eq!(output.warnings[0].to_string(), "a.c:1:2: warning: unused");
+    }
+
+    #[test]
+    fn warnings_know_their_file() {
+        let mut output = Output::default();
+        for line in
+            ["warning: unused import", "  --> ../rust/kernel/x.rs:3:5", "   --> other.rs:1:1"]
+        {
+            output.line(line);
+        }
+        assert_eq!(output.warnings.len(), 1);
+        assert!(output.warnings[0].is_about(Path::new("rust/kernel/x.rs")));
+        assert!(!output.warnings[0].is_about(Path::new("other.rs")));
     }
 }

@@ -31,6 +31,7 @@ pub struct Tree {
     pub source: Source,
     /// The files that differ from the source, from the root of the tree.
     pub changed: Vec<PathBuf>,
+    place: Place,
     _lock: Lock,
 }
 
@@ -87,24 +88,43 @@ impl Origins {
 pub fn prepare(cache: &Cache, origins: &Origins, name: &TreeName) -> Result<Tree> {
     let series = origins.series(name)?;
     let source = source::get(cache, origins.kdir.as_deref())?;
-    let lock = cache.lock(&format!("tree-{}-{name}", source.key), &format!("the tree '{name}'"))?;
     let files = replay::replay(&source.dir, &series)?.last().clone();
-    let folder = cache.trees().join(&source.key);
-    let place =
-        Place { dir: folder.join(name.to_string()), list: folder.join(format!("{name}.json")) };
-    place.create(cache, &source)?;
-    place.update(&source, &files)?;
-    let changed = files.into_keys().collect();
-    Ok(Tree { dir: place.dir, source, changed, _lock: lock })
+    Tree::open(cache, &source, &name.to_string())?.with(files)
+}
+
+impl Tree {
+    /// The tree `name` made from `source`, as the last call left it.
+    pub fn open(cache: &Cache, source: &Source, name: &str) -> Result<Self> {
+        let lock = format!("tree-{}-{name}", source.key);
+        let lock = cache.lock(&lock, &format!("the tree '{name}'"))?;
+        let place = Place::new(cache, source, name);
+        place.create(cache, source)?;
+        let changed = Vec::new();
+        Ok(Self { dir: place.dir.clone(), source: source.clone(), changed, place, _lock: lock })
+    }
+
+    /// Gives the files of the tree their content, and all others that of the
+    /// source.
+    pub fn with(mut self, files: Files) -> Result<Self> {
+        self.place.update(&self.source, &files)?;
+        self.changed = files.into_keys().collect();
+        Ok(self)
+    }
 }
 
 /// Where a tree and the list of its changed files are.
+#[derive(Debug)]
 struct Place {
     dir: PathBuf,
     list: PathBuf,
 }
 
 impl Place {
+    fn new(cache: &Cache, source: &Source, name: &str) -> Self {
+        let folder = cache.trees().join(&source.key);
+        Self { dir: folder.join(name), list: folder.join(format!("{name}.json")) }
+    }
+
     fn create(&self, cache: &Cache, source: &Source) -> Result<()> {
         if source.follows {
             return self.follow(cache, source);

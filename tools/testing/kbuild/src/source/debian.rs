@@ -47,7 +47,17 @@ pub fn get(cache: &Cache) -> Result<Source> {
 pub fn unpacked(cache: &Cache) -> Option<Source> {
     let version = best(&names(&cache.sources()))?;
     let dir = cache.sources().join(&version);
-    Some(Source { version: Version::of_package(&version)?, dir, key: version, follows: false })
+    Some(Source {
+        version: Version::of_package(&version)?,
+        dir,
+        key: key(&version),
+        follows: false,
+    })
+}
+
+/// Without the characters that a kernel build might take for its own.
+fn key(version: &str) -> String {
+    version.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-")
 }
 
 fn downloaded(cache: &Cache) -> Option<PathBuf> {

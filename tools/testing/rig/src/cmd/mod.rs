@@ -9,6 +9,7 @@ mod kernel;
 mod kunit;
 mod microbench;
 mod run;
+mod series;
 mod setup;
 mod test;
 mod tree;
@@ -42,6 +43,8 @@ pub enum Command {
     /// What the rig starts inside of a guest
     #[command(hide = true)]
     Guest(guest::Args),
+    /// Write the patch series into build/series
+    Series(series::Args),
     /// Remove the cache folder with everything downloaded or built
     Distclean(distclean::Args),
 }
@@ -60,6 +63,7 @@ impl Command {
             Command::E2e(args) => args.run(),
             Command::Test(args) => args.run(),
             Command::Guest(args) => args.run(),
+            Command::Series(args) => args.run(),
             Command::Distclean(args) => args.run(),
         }
     }
