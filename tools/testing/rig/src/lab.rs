@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use vm::accel::{self, Accel};
 use vm::boot::Tools;
 use vm::qemu::Guest;
-use vm::settings::{self, Device, IoMode, Machine, Session, Transport, Version};
+use vm::settings::{self, Device, IoMode, Machine, Session, Transport, Version, GIB};
 
 /// A number of bytes on the command line.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +64,22 @@ pub struct SessionOptions {
     threads: u32,
 }
 
+impl GuestOptions {
+    /// The guest's memory and CPUs.
+    pub fn machine(&self) -> Machine {
+        Machine { memory: self.mem.0, cpus: self.cpus }
+    }
+
+    /// Refuses what no guest can be made of.
+    fn check(&self) -> Result<()> {
+        ensure!(self.mem.0 >= GIB, "MEM must be 1G or more");
+        if let Some(image) = &self.image {
+            ensure!(image.is_file(), "{} is no kernel image", image.display());
+        }
+        Ok(())
+    }
+}
+
 impl SessionOptions {
     /// The session over that transport.
     pub fn session(&self, transport: Transport) -> Session {
@@ -91,9 +107,7 @@ pub struct Lab {
 impl Lab {
     /// Opens the cache and installs what is missing.
     pub fn open(sources: Sources, options: GuestOptions) -> Result<Self> {
-        if let Some(image) = &options.image {
-            ensure!(image.is_file(), "{} is no kernel image", image.display());
-        }
+        options.check()?;
         let cache = Cache::open()?;
         let origins = sources.origins()?;
         let programs = kbuild::host::guest_tools(&cache)?;
@@ -105,17 +119,13 @@ impl Lab {
         Ok(Self { cache, origins, options, tools, fsx: programs.fsx })
     }
 
-    /// The guest's memory and CPUs.
-    pub fn machine(&self) -> Machine {
-        Machine { memory: self.options.mem.0, cpus: self.options.cpus }
-    }
-
     /// A guest with the kernel `flavour`, which is built first, and the
     /// accelerator that was asked for or found to work.
     pub fn guest(&self, flavour: &Flavour) -> Result<Guest> {
         let image = self.image(flavour)?;
         let accel = accel::choose(&self.tools, &image, self.options.accel)?;
-        self.guest_with(image, accel)
+        let machine = self.options.machine();
+        Ok(Guest { image, accel, machine, append: Vec::new(), interactive: false })
     }
 
     /// Like [`Lab::guest`], without KUnit at boot.
@@ -131,12 +141,5 @@ impl Lab {
             Some(image) => Ok(image.clone()),
             None => Ok(kbuild::kernel::build(&self.cache, &self.origins, flavour)?.image),
         }
-    }
-
-    fn guest_with(&self, image: PathBuf, accel: Accel) -> Result<Guest> {
-        let machine = self.machine();
-        let smallest = settings::GIB;
-        ensure!(machine.memory >= smallest, "MEM must be 1G or more");
-        Ok(Guest { image, accel, machine, append: Vec::new(), interactive: false })
     }
 }

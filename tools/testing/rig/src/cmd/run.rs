@@ -44,8 +44,8 @@ pub struct Args {
 impl Args {
     pub fn run(self) -> Result<ExitCode> {
         let Args { sources, guest, session, kernel, size, fsx, seed, plain } = self;
+        check_fit(size.0, guest.machine().memory)?;
         let lab = Lab::open(sources, guest)?;
-        check_fit(size.0, lab.machine().memory)?;
         let workload =
             Workload { size: size.0, fsx: Some(lab.fsx.clone()), fsx_operations: fsx, seed };
         let job = Measure { session: session.session(Transport::Rdma), workload };
