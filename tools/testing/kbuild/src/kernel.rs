@@ -6,7 +6,7 @@ use crate::cache::{self, Cache};
 use crate::config::{self, Symbols};
 use crate::flavour::{Base, Flavour};
 use crate::host::{self, Toolchain};
-use crate::make::Make;
+use crate::make::{Make, Warning};
 use crate::progress::{clock, Meter};
 use crate::replay;
 use crate::source;
@@ -116,14 +116,8 @@ pub fn inputs(toolchain: &Toolchain, tree: &Tree) -> Result<String> {
 
 fn run(cache: &Cache, make: &Make, flavour: &Flavour, built: &Built) -> Result<()> {
     let full = !built.image.is_file();
-    let space = if full { SPACE.0 } else { SPACE.1 };
-    source::require_space(&make.build_dir, space, "a kernel build")?;
-    recover(&make.build_dir)?;
-    let marker = make.build_dir.join(RUNNING);
-    fs::write(&marker, "").with_context(|| format!("cannot write {}", marker.display()))?;
     let started = Instant::now();
-    let warnings = make.with_progress(&["bzImage"], &[], meter(cache, make, flavour, full))?;
-    cache::remove(&marker)?;
+    let warnings = make_targets(make, &["bzImage"], &[], meter(cache, make, flavour, full))?;
     if full {
         remember(cache, flavour, count(&make.build_dir))?;
     }
@@ -133,6 +127,25 @@ fn run(cache: &Cache, make: &Make, flavour: &Flavour, built: &Built) -> Result<(
         println!("note: {} warnings, the log is {}", warnings.len(), make.log.display());
     }
     Ok(())
+}
+
+/// Makes `targets` in a build folder that an earlier call may have left in
+/// the middle of a build; gives back the warnings.
+pub fn make_targets(
+    make: &Make,
+    targets: &[&str],
+    variables: &[String],
+    meter: Meter,
+) -> Result<Vec<Warning>> {
+    let full = !make.build_dir.join("vmlinux.o").is_file();
+    let space = if full { SPACE.0 } else { SPACE.1 };
+    source::require_space(&make.build_dir, space, "a kernel build")?;
+    recover(&make.build_dir)?;
+    let marker = make.build_dir.join(RUNNING);
+    fs::write(&marker, "").with_context(|| format!("cannot write {}", marker.display()))?;
+    let warnings = make.with_progress(targets, variables, meter)?;
+    cache::remove(&marker)?;
+    Ok(warnings)
 }
 
 fn meter(cache: &Cache, make: &Make, flavour: &Flavour, full: bool) -> Meter {

@@ -21,6 +21,13 @@ pub struct Meter {
     pub expected: Option<usize>,
 }
 
+impl Meter {
+    /// Counts up from nothing to an unknown number.
+    pub fn open(title: &str) -> Self {
+        Self { title: title.to_owned(), done: 0, expected: None }
+    }
+}
+
 /// Follows the output of make.
 pub struct Progress {
     meter: Meter,

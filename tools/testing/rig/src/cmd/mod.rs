@@ -4,12 +4,15 @@
 
 mod distclean;
 mod e2e;
+mod gate;
 mod guest;
 mod kernel;
 mod kunit;
 mod microbench;
+mod modules_check;
 mod run;
 mod series;
+mod series_check;
 mod setup;
 mod test;
 mod tree;
@@ -45,6 +48,12 @@ pub enum Command {
     Guest(guest::Args),
     /// Write the patch series into build/series
     Series(series::Args),
+    /// Run the static checks
+    Gate(gate::Args),
+    /// Build every commit of the series, Rust on and off
+    SeriesCheck(series_check::Args),
+    /// Build with the server and its transports as modules
+    ModulesCheck(modules_check::Args),
     /// Remove the cache folder with everything downloaded or built
     Distclean(distclean::Args),
 }
@@ -64,6 +73,9 @@ impl Command {
             Command::Test(args) => args.run(),
             Command::Guest(args) => args.run(),
             Command::Series(args) => args.run(),
+            Command::Gate(args) => args.run(),
+            Command::SeriesCheck(args) => args.run(),
+            Command::ModulesCheck(args) => args.run(),
             Command::Distclean(args) => args.run(),
         }
     }
