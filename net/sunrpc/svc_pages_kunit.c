@@ -147,7 +147,7 @@ static void expect_same_bytes(struct kunit *test, const struct bio_vec *bv,
 }
 
 /* Can the range be described at all? */
-static bool complete(const struct svc_pages_range *range)
+static bool describable(const struct svc_pages_range *range)
 {
 	u64 end = (u64)range->offset + range->len;
 	unsigned int i;
@@ -168,7 +168,7 @@ static void check_range(struct kunit *test, bvecs_fn fn)
 	u64 pos = range->offset;
 
 	nents = call(fn, NULL, range);
-	KUNIT_ASSERT_EQ(test, nents != 0, complete(range));
+	KUNIT_ASSERT_EQ(test, nents != 0, describable(range));
 	if (!nents)
 		return;
 

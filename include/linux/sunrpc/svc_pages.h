@@ -12,7 +12,7 @@ struct page;
 
 /*
  * The functions below come in C (net/sunrpc/svc_pages.c) and in Rust
- * (net/sunrpc/sunrpc_rust/svc_pages.rs). CONFIG_SUNRPC_RUST selects
+ * (net/sunrpc/rust/svc_pages.rs). CONFIG_SUNRPC_RUST selects
  * which of the two is built.
  */
 

@@ -113,7 +113,7 @@ impl<'a, S: Slot> Extents<'a, S> {
         for extent in self.by_ref() {
             emit(extent);
             // OVERFLOW: Each extent takes at least one of at most `u32::MAX` bytes.
-            nents += 1;
+            nents = nents.saturating_add(1);
         }
 
         if self.remaining == 0 {
@@ -135,7 +135,7 @@ impl<'a, S: Slot> Extents<'a, S> {
         let end = u64::from(self.offset) + u64::from(self.cap);
 
         // OVERFLOW: What lies past the last page boundary is less than a page, `cap` is not.
-        self.cap - (end % PAGE_SIZE as u64) as u32
+        self.cap.saturating_sub((end % PAGE_SIZE as u64) as u32)
     }
 
     /// Returns how many of the first `span` slots are contiguous.
@@ -166,8 +166,9 @@ impl<'a, S: Slot> Iterator for Extents<'a, S> {
         let run = self.run(end.div_ceil(PAGE_SIZE as u64) as usize);
         let end = end.min((run as u64) << PAGE_SHIFT);
 
+        // OVERFLOW: The first page alone extends beyond `begin`.
         // CAST: The extent is no longer than the limit, which is a `u32`.
-        let len = (end - begin) as u32;
+        let len = end.saturating_sub(begin) as u32;
         let extent = Extent {
             first,
             offset: self.offset,
@@ -178,7 +179,8 @@ impl<'a, S: Slot> Iterator for Extents<'a, S> {
         self.slots = self.slots.get((end >> PAGE_SHIFT) as usize..).unwrap_or_default();
         // INVARIANT: The remainder is less than a page.
         self.offset = (end % PAGE_SIZE as u64) as u32;
-        self.remaining -= len;
+        // OVERFLOW: The limit does not exceed what remains.
+        self.remaining = self.remaining.saturating_sub(len);
         Some(extent)
     }
 }

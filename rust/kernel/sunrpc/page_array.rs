@@ -109,10 +109,10 @@ impl Slot for PageSlot {
     /// Follows the rule by which the block layer merges pages, `bvec_try_merge_page()`.
     #[inline]
     fn precedes(&self, next: &Self) -> bool {
-        // KMSAN keeps the shadow of each page in a place of its own.
+        // KMSAN keeps the shadow of each page in a place of its own. What follows a `struct page`
+        // is not at address zero, so that an empty slot does not pass.
         !cfg!(CONFIG_KMSAN)
             && self.0.wrapping_add(1) == next.0
-            && !next.is_empty()
             && self.frame_precedes(next)
             && self.shares_pgmap(next)
             && self.bus_precedes(next)

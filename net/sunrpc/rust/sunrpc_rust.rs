@@ -2,4 +2,4 @@
 
 //! The part of the sunrpc module that is written in Rust.
 
-mod svc_pages;
+pub mod svc_pages;
