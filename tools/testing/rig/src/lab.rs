@@ -95,8 +95,10 @@ impl SessionOptions {
 
 /// The cache and the programs for guests.
 pub struct Lab {
-    cache: Cache,
-    origins: Origins,
+    /// The cache.
+    pub cache: Cache,
+    /// Where sources and patches come from.
+    pub origins: Origins,
     options: GuestOptions,
     /// What a boot needs.
     pub tools: Tools,

@@ -32,6 +32,7 @@ impl Args {
             }
         };
         stage("tests on the host", &crate::host_tests::run);
+        stage("static gate", &|tally| kbuild::gate::run(&lab.cache, &lab.origins, tally));
         stage("unit tests in the kernel", &|tally| {
             vm::kunit::run(&lab.tools, lab.guest(&ours)?, None, tally)
         });

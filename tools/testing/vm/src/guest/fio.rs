@@ -71,9 +71,9 @@ impl Fio<'_> {
             Direction::Write => ("write", "--do_verify=0"),
             Direction::Verify => ("read", "--verify_fatal=1"),
         };
-        let (engine, direct) = match self.io {
-            IoMode::Direct => ("libaio", 1),
-            IoMode::Buffered | IoMode::Dontcache => ("psync", 0),
+        let (engine, direct, depth) = match self.io {
+            IoMode::Direct => ("libaio", 1, DEPTH),
+            IoMode::Buffered | IoMode::Dontcache => ("psync", 0, 1),
         };
         let own = [
             format!("--filename={}", self.file),
@@ -83,11 +83,11 @@ impl Fio<'_> {
             format!("--size={}", self.size),
             format!("--ioengine={engine}"),
             format!("--direct={direct}"),
-            format!("--iodepth={DEPTH}"),
+            format!("--iodepth={depth}"),
             format!("--randseed={}", self.seed),
             format!("--output={output}"),
         ];
-        let fixed = "--name=rig --verify=crc32c --fallocate=none --end_fsync=1 --thread \
+        let fixed = "--name=rig --verify=crc32c --fallocate=none --end_fsync=1 --thread --verify_state_save=0 \
             --eta=never --output-format=json";
         fixed.split_whitespace().map(str::to_owned).chain(own).collect()
     }
