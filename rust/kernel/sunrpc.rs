@@ -2,12 +2,22 @@
 
 //! Abstractions for the server side of SUNRPC.
 //!
-//! C header: [`include/linux/sunrpc/svc_pages.h`](srctree/include/linux/sunrpc/svc_pages.h)
+//! C headers: [`include/linux/sunrpc/svc_pages.h`](srctree/include/linux/sunrpc/svc_pages.h),
+//! [`include/linux/sunrpc/xdr.h`](srctree/include/linux/sunrpc/xdr.h),
+//! [`include/linux/sunrpc/svc_rdma_pcl.h`](srctree/include/linux/sunrpc/svc_rdma_pcl.h)
 //!
 //! SUNRPC can be a module while this crate is part of the kernel image. What is here therefore
 //! relies on data layouts, on inline C functions and on symbols of the kernel image only. Functions
 //! that the sunrpc, rpcrdma or ib_core modules export are for the leaf crates in `net/sunrpc` to
 //! call.
 
+pub mod chunk;
+mod errno;
 pub mod extent;
 pub mod page_array;
+pub mod read_sink;
+pub mod send;
+#[cfg(CONFIG_SUNRPC_XPRT_RDMA)]
+pub mod views;
+pub mod write_chunk;
+pub mod xdr_buf;

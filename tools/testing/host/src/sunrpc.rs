@@ -2,7 +2,22 @@
 
 //! Stands in for `kernel::sunrpc`.
 
-// The kernel has a format of its own.
-#[rustfmt::skip]
-#[path = "../../../../rust/kernel/sunrpc/extent.rs"]
-pub mod extent;
+macro_rules! kernel_modules {
+    ($($path:literal $name:ident),* $(,)?) => {
+        $(
+            // The kernel has a format of its own.
+            #[rustfmt::skip]
+            #[path = $path]
+            pub mod $name;
+        )*
+    };
+}
+
+kernel_modules! {
+    "../../../../rust/kernel/sunrpc/chunk.rs" chunk,
+    "../../../../rust/kernel/sunrpc/extent.rs" extent,
+    "../../../../rust/kernel/sunrpc/read_sink.rs" read_sink,
+    "../../../../rust/kernel/sunrpc/send.rs" send,
+    "../../../../rust/kernel/sunrpc/write_chunk.rs" write_chunk,
+    "../../../../rust/kernel/sunrpc/xdr_buf.rs" xdr_buf,
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! RDMA Writes to the Write list and to the Reply chunk.
+//!
+//! C counterpart:
+//! [`net/sunrpc/xprtrdma/svc_rdma_build.c`](srctree/net/sunrpc/xprtrdma/svc_rdma_build.c)
+
+use kernel::{
+    prelude::*,
+    sunrpc::{
+        chunk::{
+            try_for_each_nonpayload,
+            RemoteRange,
+            SegmentCursor, //
+        },
+        views::{
+            Chunk,
+            ChunkList,
+            XdrBuf, //
+        },
+        write_chunk::try_for_each_write,
+    }, //
+};
+
+use crate::context::{
+    ChunkContext,
+    Direction,
+    RwContext,
+    SendContext,
+    Transport,
+    WriteChunk, //
+};
+
+/// Builds the RDMA Writes that move a message to the segments of a chunk, from `cursor` on.
+fn write_message(
+    rdma: Transport<'_>,
+    context: &mut ChunkContext<'_>,
+    msg: &XdrBuf<'_>,
+    segments: &[RemoteRange],
+    cursor: &mut SegmentCursor,
+) -> Result {
+    let cap = rdma.max_bvec_len();
+    let mut left = msg.len();
+    let written = try_for_each_write::<_, Error>(msg, segments, cursor, |remote, source| {
+        left = left.saturating_sub(remote.length.into());
+        RwContext::filled(rdma, &source, cap)?.hand_over(context, remote, Direction::Write)
+    });
+
+    if written == Err(E2BIG) {
+        let remaining = u32::try_from(left).unwrap_or(u32::MAX);
+        context.trace_overflow(remaining, cursor.seg_no, segments.len().try_into().unwrap_or(0));
+    }
+    written
+}
+
+/// Chains the RDMA Writes for one Write chunk in front of the Send.
+fn write_chunk(send: &mut SendContext<'_>, chunk: &Chunk, reply: &XdrBuf<'_>) -> Result {
+    let payload = chunk
+        .payload()
+        .and_then(|payload| reply.range(payload.position, payload.length))
+        .ok_or(EMSGSIZE)?;
+    let rdma = send.transport();
+    let mut write = WriteChunk::new(rdma, chunk)?;
+    let mut cursor = SegmentCursor::default();
+
+    write_message(rdma, &mut write.context(), &payload, chunk.segments(), &mut cursor)?;
+    send.link_write_chunk(write)
+}
+
+/// Chains the RDMA Writes for all payloads of the Reply in front of the Send.
+///
+/// Fails with [`E2BIG`] if a chunk is too small, with [`EINVAL`] if the Send Queue is, with
+/// [`EMSGSIZE`] if a payload exceeds the Reply, and with [`ENOMEM`] or [`EIO`] if resources are
+/// exhausted.
+pub(crate) fn write_list(
+    send: &mut SendContext<'_>,
+    write_list: ChunkList<'_>,
+    reply: &XdrBuf<'_>,
+) -> Result {
+    let with_payload = |chunk: &&Chunk| chunk.payload().is_some();
+
+    write_list
+        .iter()
+        .take_while(with_payload)
+        .try_for_each(|chunk| write_chunk(send, chunk, reply))
+}
+
+/// Chains the RDMA Writes that move the Reply, less its payloads, to the Reply chunk.
+///
+/// Fails as [`write_list`] does.
+pub(crate) fn reply_chunk(
+    send: &mut SendContext<'_>,
+    write_list: ChunkList<'_>,
+    reply_list: ChunkList<'_>,
+    reply: &XdrBuf<'_>,
+) -> Result {
+    let chunk = reply_list.first().ok_or(EINVAL)?;
+    let total = u32::try_from(reply.len()).map_err(|_| EMSGSIZE)?;
+    let rdma = send.transport();
+    let mut context = send.reply_chunk(chunk);
+    let mut cursor = SegmentCursor::default();
+
+    try_for_each_nonpayload::<Error>(total, write_list.payloads(), |offset, len| {
+        let part = reply.range(offset, len).ok_or(EMSGSIZE)?;
+        write_message(rdma, &mut context, &part, chunk.segments(), &mut cursor)
+    })?;
+    send.link_reply_chunk();
+    Ok(())
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Which byte of a Reply goes to which remote address.
+
+mod message;
+
+use host::sunrpc::{
+    chunk::{ChunkOverflow, RemoteRange, SegmentCursor},
+    write_chunk::{try_for_each_write, Source},
+};
+use message::{extent_bytes, linear_bytes, shape, Byte};
+use proptest::prelude::*;
+
+/// A remote byte: an R_key and an address.
+type Remote = (u32, u64);
+
+/// The segments of a chunk, some of them empty, with addresses near the limit now and then.
+fn segments() -> impl Strategy<Value = Vec<RemoteRange>> {
+    let length = prop_oneof![1 => Just(0), 4 => 1..200u32, 4 => 200..20_000u32];
+    let offset = prop_oneof![4 => 0..1u64 << 40, 1 => u64::MAX - 100_000..=u64::MAX - 20_000];
+    prop::collection::vec((length, offset), 0..8).prop_map(|list| {
+        let number = |(at, (length, offset)): (usize, (u32, u64))| RemoteRange {
+            handle: 0x100 + at as u32,
+            length,
+            offset,
+        };
+        list.into_iter().enumerate().map(number).collect()
+    })
+}
+
+/// The remote bytes of a range.
+fn remote_bytes(range: &RemoteRange) -> impl Iterator<Item = Remote> + '_ {
+    (0..u64::from(range.length)).map(|at| (range.handle, range.offset.wrapping_add(at)))
+}
+
+/// The local bytes of a source.
+fn local_bytes(source: &Source<'_, message::PageSlot>) -> Vec<Byte> {
+    match source {
+        Source::Linear(linear) => linear_bytes(linear),
+        Source::Pages(pages) => {
+            let extents = pages.extents(u32::MAX).expect("the page list is complete");
+            extents.flat_map(|extent| extent_bytes(&extent)).collect()
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3_000))]
+
+    #[test]
+    fn byte_n_of_the_message_is_byte_n_of_the_chunk(
+        shape in shape(),
+        segments in segments(),
+    ) {
+        let Some(local) = shape.bytes() else { return Ok(()) };
+        let remote: Vec<Remote> = segments.iter().flat_map(remote_bytes).collect();
+        let mut cursor = SegmentCursor::default();
+        let mut moved = Vec::new();
+        let mut contexts = 0;
+        let result = try_for_each_write::<_, ChunkOverflow>(
+            &shape.xdr_buf(),
+            &segments,
+            &mut cursor,
+            |range, source| {
+                let bytes = local_bytes(&source);
+                assert_eq!(bytes.len(), range.length as usize);
+                moved.extend(bytes.into_iter().zip(remote_bytes(&range)));
+                contexts += 1;
+                Ok(())
+            },
+        );
+
+        let room = remote.len().min(local.len());
+        let expected: Vec<_> = local.iter().copied().zip(remote).take(room).collect();
+        prop_assert_eq!(result.is_ok(), room == local.len());
+        prop_assert_eq!(moved, expected);
+        prop_assert!(contexts <= segments.len() + 2);
+    }
+
+    #[test]
+    fn a_second_message_continues_where_the_first_one_ended(
+        first in shape(),
+        second in shape(),
+        segments in segments(),
+    ) {
+        let (Some(a), Some(b)) = (first.bytes(), second.bytes()) else { return Ok(()) };
+        let remote: Vec<Remote> = segments.iter().flat_map(remote_bytes).collect();
+        prop_assume!(a.len() + b.len() <= remote.len());
+        let mut cursor = SegmentCursor::default();
+        let mut written = Vec::new();
+
+        for shape in [&first, &second] {
+            let result = try_for_each_write::<_, ChunkOverflow>(
+                &shape.xdr_buf(),
+                &segments,
+                &mut cursor,
+                |range, _| {
+                    written.extend(remote_bytes(&range));
+                    Ok(())
+                },
+            );
+            prop_assert_eq!(result, Ok(()));
+        }
+        prop_assert_eq!(&written[..], &remote[..a.len() + b.len()]);
+    }
+}
+
+#[test]
+fn a_segment_without_room_is_passed_over() {
+    let segment = |length| RemoteRange {
+        handle: 1,
+        length,
+        offset: 0x1000,
+    };
+    let mut cursor = SegmentCursor::default();
+    let segments = [segment(0), segment(0), segment(5000)];
+
+    assert_eq!(cursor.take(&segments, 5000), Ok(segment(5000)));
+    assert_eq!(cursor.take(&segments, 1), Err(ChunkOverflow));
+    assert_eq!(SegmentCursor::default().take(&[], 1), Err(ChunkOverflow));
+}
