@@ -2,8 +2,8 @@
 
 //! Command line of the crafted client.
 //!
-//! Exit codes: 0 all cases passed, 1 a case failed or the run broke off, 2
-//! wrong use.
+//! Exit codes: 0 all cases passed, 1 a case failed, 2 wrong use, or the run
+//! broke off.
 
 use anyhow::{ensure, Context, Result};
 use clap::Parser;
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         Ok(false) => ExitCode::FAILURE,
         Err(err) => {
             eprintln!("error: {err:#}");
-            ExitCode::FAILURE
+            ExitCode::from(2)
         }
     }
 }

@@ -243,7 +243,7 @@ impl Endpoint {
             domain,
             channel,
         };
-        this.to_state(QueuePairState::Init)?;
+        this.move_to(QueuePairState::Init)?;
         (0..receives).try_for_each(|slot| this.post_receive(slot))?;
         Ok(this)
     }
@@ -256,13 +256,13 @@ impl Endpoint {
         if answer == EventType::Established {
             return Ok(());
         }
-        self.to_state(QueuePairState::Init)?;
-        self.to_state(QueuePairState::ReadyToReceive)?;
-        self.to_state(QueuePairState::ReadyToSend)?;
+        self.move_to(QueuePairState::Init)?;
+        self.move_to(QueuePairState::ReadyToReceive)?;
+        self.move_to(QueuePairState::ReadyToSend)?;
         Ok(self.id.establish()?)
     }
 
-    fn to_state(&mut self, state: QueuePairState) -> Result<()> {
+    fn move_to(&mut self, state: QueuePairState) -> Result<()> {
         let mut attributes = self.id.get_qp_attr(state)?;
         if state == QueuePairState::Init {
             // The connection manager leaves Reads out while it does not know

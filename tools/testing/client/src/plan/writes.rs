@@ -120,9 +120,9 @@ fn several() -> Vec<Case> {
             vec![bytes(From::Data(0), 30_000), rest(From::Data(31_000))],
         ),
         (
-            "two chunks, 2000 bytes between and behind",
+            "two chunks, 1000 bytes between and behind",
             9000,
-            vec![bytes(From::Data(100), 3000), bytes(From::Data(5100), 1896)],
+            vec![bytes(From::Data(100), 3000), bytes(From::Data(4100), 3900)],
         ),
         (
             "three chunks with gaps, the first not in the data",
@@ -160,8 +160,9 @@ fn long_calls() -> Vec<Case> {
         case("long call over 2 segments", 5001, vec![], Cutting::Pieces(2)),
         case("long call over 16 segments", 70_001, vec![], Cutting::Pieces(16)),
         case("long call, largest payload", LARGEST, vec![], Cutting::Pieces(4)),
-        case("long call with a data chunk", 5001, data(1), Cutting::Pieces(1)),
-        case("long call with a data chunk, 3 segments each", 70_003, data(3), Cutting::Pieces(3)),
+        case("long call with a data chunk", 5000, data(1), Cutting::Pieces(1)),
+        case("long call with a data chunk, 3 segments each", 70_000, data(3), Cutting::Pieces(3)),
+        case("long call with a data chunk without its padding", 5001, data(1), Cutting::Pieces(1)),
         case("long call with the largest payload as a chunk", LARGEST, data(2), Cutting::Pieces(1)),
         case(
             "long call with two data chunks, 104 bytes between",
