@@ -3,8 +3,8 @@
 # Front end of the rig: see `make help`. The variables reach the rig through
 # the environment.
 
-VARIABLES := ACCEL CMD CPUS FLAVOUR IO KDIR KERNEL MEM MOUNT PEER_PATCHES \
-	     PLAIN RDMA SIZE THREADS VERS SUNRPC_RUST_CACHE
+VARIABLES := ACCEL CMD CPUS FLAVOUR IO KDIR KERNEL MEM MOUNT ONLY \
+	     PEER_PATCHES PLAIN RDMA SIZE THREADS VERS SUNRPC_RUST_CACHE
 
 # Taken literally: a '$' in CMD is for the guest's shell.
 $(foreach v,$(VARIABLES),$(if $(filter command environment,$(firstword $(origin $v))),\
@@ -12,7 +12,7 @@ $(foreach v,$(VARIABLES),$(if $(filter command environment,$(firstword $(origin 
 
 export SUNRPC_RUST_REPO := $(CURDIR)
 
-TARGETS := tree kernel run vm test microbench series series-check gate \
+TARGETS := tree kernel run vm client test microbench series series-check gate \
 	   modules-check kunit setup distclean
 
 help:
@@ -20,6 +20,7 @@ help:
 
 #: make run            build the kernel, serve NFS over RDMA, verify and measure
 #: make vm CMD='...'   run a command in a guest with the export at /mnt/nfs
+#: make client         hand-written RPC-over-RDMA messages: ONLY= (part of a name)
 #: make test           all tests and the static gate
 #: make tree           the patched kernel source
 #: make kernel         build it: FLAVOUR=ours|ours-c|plain|rfc-c

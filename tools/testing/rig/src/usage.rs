@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use std::process::ExitCode;
 
 /// Variables that stand for options.
-const VARIABLES: [&str; 16] = [
+const VARIABLES: [&str; 17] = [
     "ACCEL",
     "CMD",
     "CPUS",
@@ -16,6 +16,7 @@ const VARIABLES: [&str; 16] = [
     "KERNEL",
     "MEM",
     "MOUNT",
+    "ONLY",
     "PEER_PATCHES",
     "PLAIN",
     "RDMA",

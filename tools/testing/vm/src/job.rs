@@ -6,7 +6,7 @@
 //! has mounted: the job goes in, the report and the output come out.
 
 use crate::counts::Counts;
-use crate::settings::Session;
+use crate::settings::{Device, Session};
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -41,6 +41,8 @@ pub enum Job {
     Command(Command),
     /// Moves a little data in many settings.
     Matrix(Matrix),
+    /// Runs the crafted client.
+    Crafted(Crafted),
 }
 
 /// Sizes of one verified transfer.
@@ -87,10 +89,23 @@ pub struct Matrix {
     pub workload: Workload,
 }
 
-/// What came of one case of a matrix.
+/// The cases of the crafted client.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Crafted {
+    /// RDMA device.
+    pub device: Device,
+    /// Server threads.
+    pub threads: u32,
+    /// The client's program.
+    pub program: PathBuf,
+    /// Part of the names of the cases to run; none means all.
+    pub only: Option<String>,
+}
+
+/// What came of one case of a matrix, or of the crafted client.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Case {
-    /// The session's name.
+    /// Its name.
     pub name: String,
     /// None if it passed.
     pub failure: Option<String>,

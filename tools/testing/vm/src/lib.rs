@@ -8,6 +8,7 @@ pub mod bench;
 pub mod boot;
 pub mod console;
 pub mod counts;
+pub mod crafted;
 pub mod e2e;
 pub mod fault;
 pub mod follow;

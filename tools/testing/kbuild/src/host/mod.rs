@@ -67,8 +67,17 @@ pub fn guest_tools(cache: &Cache) -> Result<GuestTools> {
     Ok(GuestTools { virtme_bin: programs::virtme_ng(cache)?, fsx: programs::fsx(cache)? })
 }
 
+/// What the crafted client needs: verbs, cmake for their stub library, and
+/// libclang, which comes with the kernel's compiler, for their bindings.
+pub fn client_tools(cache: &Cache) -> Result<()> {
+    packages::require(cache, packages::CLIENT)?;
+    let wanted = rust::version().map(|version| version.llvm);
+    rust::require_clang(cache, wanted).map(drop)
+}
+
 /// What the static gate needs besides the Rust toolchain.
 pub fn gate_tools(cache: &Cache) -> Result<()> {
+    client_tools(cache)?;
     packages::require(cache, packages::GATE)
 }
 
@@ -78,7 +87,7 @@ pub fn everything<T: Send>(
     cache: &Cache,
     beside: impl FnOnce() -> Result<T> + Send,
 ) -> Result<(Toolchain, GuestTools, T)> {
-    let all = [packages::BUILD, packages::GUEST, packages::GATE].concat();
+    let all = [packages::BUILD, packages::GUEST, packages::CLIENT, packages::GATE].concat();
     packages::require(cache, &all)?;
     std::thread::scope(|scope| {
         let beside = scope.spawn(beside);

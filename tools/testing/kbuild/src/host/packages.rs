@@ -51,6 +51,14 @@ pub const GUEST: &[Package] = &[
     ("xfsprogs", "mkfs.xfs"),
 ];
 
+/// What the crafted client needs to be built and to run, besides libclang.
+pub const CLIENT: &[Package] = &[
+    ("cmake", "cmake"),
+    ("ibverbs-providers", "/etc/libibverbs.d/rxe.driver"),
+    ("libibverbs1", "ibv_devices"),
+    ("librdmacm1", "rping"),
+];
+
 /// What the static gate needs besides.
 pub const GATE: &[Package] = &[("shellcheck", "shellcheck")];
 

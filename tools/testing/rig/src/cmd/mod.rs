@@ -2,6 +2,7 @@
 
 //! The subcommands, one file each.
 
+mod client;
 mod distclean;
 mod e2e;
 mod gate;
@@ -41,6 +42,8 @@ pub enum Command {
     Microbench(microbench::Args),
     /// Move and verify data in many settings
     E2e(e2e::Args),
+    /// Send hand-written messages of RPC-over-RDMA to the server
+    Client(client::Args),
     /// Run all checks of continuous integration
     Test(test::Args),
     /// What the rig starts inside of a guest
@@ -70,6 +73,7 @@ impl Command {
             Command::Kunit(args) => args.run(),
             Command::Microbench(args) => args.run(),
             Command::E2e(args) => args.run(),
+            Command::Client(args) => args.run(),
             Command::Test(args) => args.run(),
             Command::Guest(args) => args.run(),
             Command::Series(args) => args.run(),

@@ -5,6 +5,7 @@
 pub mod client;
 pub mod command;
 pub mod counters;
+pub mod crafted;
 pub mod exec;
 pub mod export;
 pub mod fio;
@@ -47,6 +48,7 @@ fn perform(job: &Job, progress: &Progress) -> Result<Outcome> {
         Job::Measure(job) => measure(job, progress),
         Job::Command(job) => command(job, progress),
         Job::Matrix(job) => matrix::run(job, progress),
+        Job::Crafted(job) => crafted::run(job, progress),
     }
 }
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! `rig client`: hand-written messages of RPC-over-RDMA against the server.
+
+use crate::lab::{GuestOptions, Lab};
+use crate::options::Sources;
+use anyhow::{ensure, Context, Result};
+use kbuild::flavour::Flavour;
+use kbuild::repo;
+use kbuild::tally::Tally;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+use vm::job::Crafted;
+use vm::settings::Device;
+
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    sources: Sources,
+    #[command(flatten)]
+    guest: GuestOptions,
+    /// Which kernel: ours, ours-c, plain or rfc-c
+    #[arg(long, env = "KERNEL", hide_env_values = true, default_value = "ours")]
+    kernel: Flavour,
+    /// RDMA device of the guest
+    #[arg(long, env = "RDMA", hide_env_values = true, default_value = "rxe")]
+    rdma: Device,
+    /// Threads of the server
+    #[arg(long, env = "THREADS", hide_env_values = true, default_value = "8")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=256))]
+    threads: u32,
+    /// Only cases whose name contains this
+    #[arg(long, env = "ONLY", hide_env_values = true)]
+    only: Option<String>,
+}
+
+impl Args {
+    pub fn run(self) -> Result<ExitCode> {
+        let lab = Lab::open(self.sources, self.guest)?;
+        let program = build(&lab)?;
+        let guest = lab.quiet_guest(&self.kernel)?;
+        let prefix = format!("client {} {}", self.kernel, self.rdma);
+        let (device, threads, only) = (self.rdma, self.threads, self.only);
+        let job = Crafted { device, threads, program, only };
+        let mut tally = Tally::new();
+        vm::crafted::run(&lab.tools, &guest, &prefix, job, &mut tally)?;
+        let passed = tally.print_closing();
+        Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+/// Builds the client beside this program, and gives back its path.
+fn build(lab: &Lab) -> Result<PathBuf> {
+    kbuild::host::client_tools(&lab.cache)?;
+    let own = std::env::current_exe().context("cannot find the running program")?;
+    let folder = own.parent().context("the running program has no folder")?;
+    let target = folder.parent().context("the running program has no target folder")?;
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["build", "--quiet", "--package", "client", "--locked", "--target-dir"]);
+    command.arg(target).current_dir(repo::root()?.join("tools/testing"));
+    let status = command.stdin(Stdio::null()).status().context("cannot run cargo")?;
+    ensure!(status.success(), "the crafted client cannot be built");
+    Ok(folder.join("rpcrdma-client"))
+}
