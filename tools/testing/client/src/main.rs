@@ -38,6 +38,9 @@ struct Args {
     /// Only cases whose name contains this
     #[arg(long)]
     only: Option<String>,
+    /// No case whose name contains this; may be given several times
+    #[arg(long)]
+    skip: Vec<String>,
     /// Print the plan and do nothing
     #[arg(long)]
     list: bool,
@@ -58,9 +61,13 @@ fn main() -> ExitCode {
 }
 
 impl Args {
+    fn wants(&self, case: &Case) -> bool {
+        let named = |part: &String| case.name.contains(part.as_str());
+        self.only.as_ref().is_none_or(named) && !self.skip.iter().any(named)
+    }
+
     fn run(self) -> Result<bool> {
-        let wanted = |case: &Case| self.only.as_ref().is_none_or(|part| case.name.contains(part));
-        let cases: Vec<Case> = plan::all().into_iter().filter(wanted).collect();
+        let cases: Vec<Case> = plan::all().into_iter().filter(|case| self.wants(case)).collect();
         ensure!(!cases.is_empty(), "no case has such a name");
         if self.list {
             print!("{}", report::list(&cases));

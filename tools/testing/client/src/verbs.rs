@@ -40,6 +40,8 @@ const BUFFER: usize = 32768;
 const RECEIVE: u64 = 1 << 32;
 /// Reads that either side may have outstanding.
 const READS: u8 = 16;
+/// Retries of what is not acknowledged; 7 would mean for ever on soft-RoCE.
+const RETRIES: u8 = 6;
 /// Retries for ever while the other side has no Receive posted.
 const FOR_EVER: u8 = 7;
 /// A step of the connection set-up takes no longer, even under emulation.
@@ -437,7 +439,7 @@ fn request(id: &Identifier, number: u32, private: Option<&[u8]>) -> Result<()> {
     // the same size, the field begins where the whole does.
     let raw = unsafe { &mut *(&raw mut parameters).cast::<rdma_conn_param>() };
     (raw.responder_resources, raw.initiator_depth) = (READS, READS);
-    (raw.retry_count, raw.rnr_retry_count) = (FOR_EVER, FOR_EVER);
+    (raw.retry_count, raw.rnr_retry_count) = (RETRIES, FOR_EVER);
     if let Some(data) = private {
         // `connect` copies it.
         raw.private_data = data.as_ptr().cast();

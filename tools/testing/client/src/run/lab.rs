@@ -54,6 +54,7 @@ impl Lab {
     /// Connects the second client and creates the files.
     pub fn open(options: Options) -> Result<Self> {
         let Options { server, export, root } = options;
+        check_payload_limit()?;
         let root = root.map_or_else(|| mount::root(server.ip(), &export), Ok)?;
         let mut bystander = Peer::connect(server, Hello::Plain)?;
         let source = create(&mut bystander, &root, "source")?;
@@ -143,6 +144,17 @@ impl Lab {
         }
         result
     }
+}
+
+/// The plan is made for one payload limit; it can be read where the server is
+/// on the same machine.
+fn check_payload_limit() -> Result<()> {
+    let Ok(text) = std::fs::read_to_string("/proc/fs/nfsd/max_block_size") else {
+        return Ok(());
+    };
+    let same = text.trim() == LARGEST_PAYLOAD.to_string();
+    ensure!(same, "the server's payload limit is {}, not {LARGEST_PAYLOAD}", text.trim());
+    Ok(())
 }
 
 fn create(peer: &mut Peer, folder: &[u8], name: &str) -> Result<Handle> {

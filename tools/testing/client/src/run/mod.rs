@@ -11,7 +11,6 @@ mod parts;
 mod read;
 mod write;
 
-use crate::idle::Counts;
 use crate::peer::{Peer, Seen};
 use crate::plan::{Case, Outcome, Send};
 use anyhow::{bail, Context, Result};
@@ -35,6 +34,7 @@ pub enum Verdict {
 
 /// Carries out one case, and checks what it left behind.
 pub fn case(lab: &mut Lab, case: &Case) -> Verdict {
+    mark(&case.name);
     let result = perform(lab, case);
     // Whatever came of it, the others must not have suffered.
     let others = lab.check_bystander().context("afterwards, the second client");
@@ -43,6 +43,12 @@ pub fn case(lab: &mut Lab, case: &Case) -> Verdict {
         Ok(outcome) => judge(case, outcome),
         Err(err) => Verdict::Fail(format!("{err:#}")),
     }
+}
+
+/// Marks the kernel's log, where there is one, so that a complaint can be
+/// traced to its case.
+fn mark(name: &str) {
+    let _ = std::fs::write("/dev/kmsg", format!("<6>client: {name}"));
 }
 
 fn judge(case: &Case, outcome: Outcome) -> Verdict {
@@ -102,9 +108,4 @@ fn reply(seen: Seen) -> std::result::Result<crate::header::Reply, Outcome> {
         Seen::Closed => Err(Outcome::Closed),
         Seen::Nothing => Err(Outcome::Dropped),
     }
-}
-
-/// Counts of an idle server.
-pub fn idle_counts() -> Result<Counts> {
-    Counts::read()
 }
