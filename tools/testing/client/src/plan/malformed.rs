@@ -2,7 +2,7 @@
 
 //! Transport headers that no correct client sends, word by word.
 
-use super::Memory::{Private, Readable, Unknown, Withdrawn, Writable};
+use super::Memory::{Call, Private, Readable, Unknown, Withdrawn, Writable};
 use super::Part::{Fill, Null, Read, Segment, Word, Xid};
 use super::{Case, Memory, Outcome, Part, Send, BARE_CALL};
 use crate::header::{RDMA_DONE, RDMA_ERROR, RDMA_MSG, RDMA_MSGP, RDMA_NOMSG};
@@ -16,6 +16,7 @@ const CHUNK: &str = "RFC 8166 section 4.5.3";
 const TRANSPORT: &str = "RFC 8166 section 4.5.5";
 const POSITION: &str = "RFC 8166 section 3.4.5";
 const INLINE: &str = "RFC 8166 section 3.3.2";
+const LONG_CALL: &str = "RFC 8166 section 3.5.3";
 const CREDIT: &str = "RFC 8166 section 3.3.1";
 const MSGP: &str = "RFC 8166 section 4.6.1";
 const DONE: &str = "RFC 8166 section 4.6.2";
@@ -42,6 +43,7 @@ pub fn cases() -> Vec<Case> {
         lengths(),
         order(),
         keys(),
+        long_calls(),
         tolerated(),
     ];
     parts.concat()
@@ -212,8 +214,8 @@ fn positions() -> Vec<Case> {
             "Read chunk behind a long call",
             POSITION,
             &[
-                [MORE, Word(0), Segment(Readable, 64)],
-                [MORE, Word(68), Segment(Readable, 64)],
+                [MORE, Word(0), Segment(Call, BARE_CALL)],
+                [MORE, Word(BARE_CALL + 4), Segment(Readable, 64)],
                 [END, END, END],
             ]
             .concat(),
@@ -317,6 +319,25 @@ fn keys() -> Vec<Case> {
     let parts = message(RDMA_NOMSG, &call);
     cases.push(case("long call that cannot be reached", TRANSPORT, parts, Outcome::Closed));
     cases
+}
+
+/// Calls whose message is in a chunk at position zero.
+fn long_calls() -> Vec<Case> {
+    let call = [MORE, Word(0), Segment(Call, BARE_CALL)];
+    let data = [MORE, Word(BARE_CALL), Segment(Readable, 64)];
+    let end = [END; 3];
+    let good = |name: &str, procedure, lists: &[&[Part]]| {
+        case(name, LONG_CALL, message(procedure, &lists.concat()), Outcome::Reply)
+    };
+    let inline = [Null];
+    vec![
+        good("long call", RDMA_NOMSG, &[&call, &end]),
+        good("long call, its chunk before another", RDMA_NOMSG, &[&call, &data, &end]),
+        good("long call, its chunk behind another", RDMA_NOMSG, &[&data, &call, &end]),
+        good("long call in an RDMA_MSG", RDMA_MSG, &[&call, &end]).or(Outcome::BadChunk),
+        good("long call in an RDMA_MSG, and a call inline", RDMA_MSG, &[&call, &end, &inline])
+            .or(Outcome::BadChunk),
+    ]
 }
 
 /// Odd, but nothing is wrong; and one that is too long.

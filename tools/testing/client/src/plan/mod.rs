@@ -183,6 +183,8 @@ pub enum Part {
 pub enum Memory {
     /// May be read.
     Readable,
+    /// May be read, and holds a NULL call, 40 bytes.
+    Call,
     /// May be written.
     Writable,
     /// Is registered, but may not be reached.

@@ -54,7 +54,7 @@ fn append(
         Part::Read(count) => writer.raw(&nfs::read(xid, lab.source(), 0, count)),
         Part::Fill(byte, length) => writer.raw(&vec![byte; length]),
         Part::Segment(memory, length) => {
-            let (handle, offset) = place(peer, memory, regions)?;
+            let (handle, offset) = place(peer, xid, memory, regions)?;
             Segment { handle, length, offset }.encode(writer);
             writer
         }
@@ -63,17 +63,19 @@ fn append(
 }
 
 /// Key and address.
-fn place(peer: &Peer, memory: Memory, regions: &mut Vec<Region>) -> Result<(u32, u64)> {
+fn place(peer: &Peer, xid: u32, memory: Memory, regions: &mut Vec<Region>) -> Result<(u32, u64)> {
     let access = match memory {
-        Memory::Readable | Memory::Withdrawn => Access::Read,
+        Memory::Readable | Memory::Call | Memory::Withdrawn => Access::Read,
         Memory::Writable => Access::Write,
         Memory::Private => Access::None,
         Memory::Unknown => return Ok((UNKNOWN_KEY, 0)),
     };
     let mut region = peer.region(MEMORY, access)?;
     let place = (region.remote_key(), region.address(0));
-    if memory == Memory::Withdrawn {
-        region.withdraw();
+    match memory {
+        Memory::Call => region.write(0, &nfs::null(xid)),
+        Memory::Withdrawn => region.withdraw(),
+        _ => {}
     }
     regions.push(region);
     Ok(place)
