@@ -4,7 +4,7 @@
 
 use crate::cache::{self, Cache};
 use crate::config::{self, Symbols};
-use crate::flavour::{Base, Flavour};
+use crate::flavour::Flavour;
 use crate::host::{self, Toolchain};
 use crate::make::{Make, Warning};
 use crate::progress::{clock, Meter};
@@ -54,7 +54,7 @@ impl Built {
 pub fn build(cache: &Cache, origins: &Origins, flavour: &Flavour) -> Result<Built> {
     let (make, tree) = prepare(cache, origins, flavour)?;
     let built = Built::in_tree(&tree.dir, flavour);
-    run(cache, &make, flavour, &built)?;
+    run(cache, &make, flavour, &tree, &built)?;
     Ok(built)
 }
 
@@ -114,17 +114,17 @@ pub fn inputs(toolchain: &Toolchain, tree: &Tree) -> Result<String> {
     ))
 }
 
-fn run(cache: &Cache, make: &Make, flavour: &Flavour, built: &Built) -> Result<()> {
+fn run(cache: &Cache, make: &Make, flavour: &Flavour, tree: &Tree, built: &Built) -> Result<()> {
     let full = !built.image.is_file();
     let started = Instant::now();
     let warnings = make_targets(make, &["bzImage"], &[], meter(cache, make, flavour, full))?;
     if full {
         remember(cache, flavour, count(&make.build_dir))?;
     }
-    let time = clock(started.elapsed());
-    println!("kernel '{flavour}' is up to date after {time}");
-    if !warnings.is_empty() && flavour.tree.base == Base::Ours {
-        println!("note: {} warnings, the log is {}", warnings.len(), make.log.display());
+    println!("kernel '{flavour}' is up to date after {}", clock(started.elapsed()));
+    let ours = |warning: &&Warning| tree.changed.iter().any(|path| warning.is_about(path));
+    for warning in warnings.iter().filter(ours) {
+        println!("note: {warning}");
     }
     Ok(())
 }

@@ -126,12 +126,14 @@ impl Place {
     }
 
     fn create(&self, cache: &Cache, source: &Source) -> Result<()> {
-        if source.follows {
-            return self.follow(cache, source);
+        match (self.dir.exists(), source.follows) {
+            (false, _) => self.copy(cache, source),
+            (true, true) => self.follow(cache, source),
+            (true, false) => Ok(()),
         }
-        if self.dir.exists() {
-            return Ok(());
-        }
+    }
+
+    fn copy(&self, cache: &Cache, source: &Source) -> Result<()> {
         source::require_space(cache.root(), SPACE, "a patched tree")?;
         let partial = self.dir.with_extension("partial");
         cache::remove(&partial)?;
@@ -145,7 +147,6 @@ impl Place {
 
     /// Takes over what changed in the copy of a user's tree.
     fn follow(&self, cache: &Cache, source: &Source) -> Result<()> {
-        cache::create_dir(&self.dir)?;
         let mut rsync = exec::clean("rsync");
         rsync.args(["--archive", "--delete", "--exclude=/build-*"]);
         rsync.arg(format!("--link-dest={}", source.dir.display()));
