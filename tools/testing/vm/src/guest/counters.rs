@@ -67,7 +67,8 @@ impl Counters {
         tracefs::check_probes()?;
         let mut counts = Counts {
             rdma_read: posts(&self.rdma_read)?,
-            rdma_write: add(posts(&self.rdma_write)?, posts(&self.rdma_reply)?),
+            rdma_write: posts(&self.rdma_write)?,
+            rdma_reply: posts(&self.rdma_reply)?,
             fs_read: file_io(&self.fs_read)?,
             fs_write: file_io(&self.fs_write)?,
             spliced: self.spliced.as_ref().map_or(Ok(0), hits)?,
@@ -125,10 +126,6 @@ fn posts(histogram: &Histogram) -> Result<Posts> {
         posts.requests += row.hits()? * row.key("sqecount")?;
     }
     Ok(posts)
-}
-
-fn add(a: Posts, b: Posts) -> Posts {
-    Posts { chunks: a.chunks + b.chunks, requests: a.requests + b.requests }
 }
 
 fn file_io(histogram: &Histogram) -> Result<FileIo> {
