@@ -27,6 +27,9 @@ const SPACE: (u64, u64) = (2500, 300);
 /// Exists while a build runs, and after one was interrupted.
 const RUNNING: &str = ".building";
 
+/// What the image of a build folder was made of.
+const STAMP: &str = ".built";
+
 /// A built kernel.
 #[derive(Clone, Debug)]
 pub struct Built {
@@ -115,11 +118,20 @@ pub fn inputs(toolchain: &Toolchain, tree: &Tree) -> Result<String> {
 }
 
 fn run(cache: &Cache, make: &Make, flavour: &Flavour, tree: &Tree, built: &Built) -> Result<()> {
-    let full = !built.image.is_file();
+    let (full, asked) = (!built.image.is_file(), asked(make, tree)?);
+    let stamp = make.build_dir.join(STAMP);
+    if !full && asked.is_some() && replay::read(&stamp)? == asked {
+        println!("kernel '{flavour}' is up to date");
+        return Ok(());
+    }
+    cache::remove(&stamp)?;
     let started = Instant::now();
     let warnings = make_targets(make, &["bzImage"], &[], meter(cache, make, flavour, full))?;
     if full {
         remember(cache, flavour, count(&make.build_dir))?;
+    }
+    if let Some(asked) = &asked {
+        tree::replace(&stamp, asked, None)?;
     }
     println!("kernel '{flavour}' is up to date after {}", clock(started.elapsed()));
     let ours = |warning: &&Warning| tree.changed.iter().any(|path| warning.is_about(path));
@@ -127,6 +139,15 @@ fn run(cache: &Cache, make: &Make, flavour: &Flavour, tree: &Tree, built: &Built
         println!("note: {warning}");
     }
     Ok(())
+}
+
+/// All that an image is made of, where that can be told without make, which
+/// takes its time to find that there is nothing to do.
+fn asked(make: &Make, tree: &Tree) -> Result<Option<Vec<u8>>> {
+    let Some(digest) = tree.digest else { return Ok(None) };
+    let config = replay::read(&make.build_dir.join(".config"))?;
+    let head = format!("{digest:x} {:?} {}\n", make.toolchain, make.local_version);
+    Ok(config.map(|config| [head.into_bytes(), config].concat()))
 }
 
 /// Makes `targets` in a build folder that an earlier call may have left in

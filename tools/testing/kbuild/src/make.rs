@@ -102,9 +102,7 @@ impl Make {
         command.env("CCACHE_NOHASHDIR", "1");
         // One run of the compiler for an object that is not there yet: in the
         // other modes a preprocessor runs first, which takes a third as long.
-        if std::env::var_os("RIG_STD").is_none() {
-            command.env("CCACHE_DEPEND", "1");
-        }
+        command.env("CCACHE_DEPEND", "1");
         command.env(
             "CCACHE_SLOPPINESS",
             "file_macro,include_file_ctime,include_file_mtime,locale,time_macros",
