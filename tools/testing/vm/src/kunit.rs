@@ -12,8 +12,7 @@ use kbuild::tally::Tally;
 use std::time::Duration;
 
 /// Slow cases are benchmarks.
-const PARAMETERS: [&str; 3] =
-    ["kunit.enable=1", "kunit.autorun=1", "kunit.filter=speed>slow"];
+const PARAMETERS: [&str; 3] = ["kunit.enable=1", "kunit.autorun=1", "kunit.filter=speed>slow"];
 
 /// What the suite `svc_pages` has the kernel say.
 const PROVOKED: &str = "xdr_buf_to_bvec: bio_vec array overflow";
