@@ -24,13 +24,20 @@ static bool svc_page_precedes_on_bus(struct page *page,
 	return xen_biovec_phys_mergeable(&bv, next);
 }
 
+/* With a virtual memory map, a PFN is the index of the struct page. */
+static bool svc_pfn_precedes(const struct page *page, const struct page *next)
+{
+	return IS_ENABLED(CONFIG_SPARSEMEM_VMEMMAP) ||
+	       page_to_pfn(next) == page_to_pfn(page) + 1;
+}
+
 /* The merge rule: may one bio_vec run on from @page to @next? */
 static bool svc_page_precedes(struct page *page, const struct page *next)
 {
 	if (IS_ENABLED(CONFIG_KMSAN))
 		return false;
 	return next == page + 1 &&
-	       page_to_pfn(next) == page_to_pfn(page) + 1 &&
+	       svc_pfn_precedes(page, next) &&
 	       zone_device_pages_have_same_pgmap(page, next) &&
 	       svc_page_precedes_on_bus(page, next);
 }

@@ -31,8 +31,8 @@ c_svc_pages_to_bvecs(struct bio_vec *bvecs, struct page *const *pages,
 #undef svc_pages_to_bvecs
 #endif
 
-#define BLOCK_ORDER	8
-#define BLOCK_PAGES	(1U << BLOCK_ORDER)
+#define BLOCK_PAGES	256U
+#define BLOCK_ORDER	get_order(BLOCK_PAGES * PAGE_SIZE)
 #define MAX_SLOTS	64U
 #define MAX_BVECS	1024U
 
@@ -310,17 +310,19 @@ static void bad_arguments_test(struct kunit *test)
 		{ 4, 0, 1, 0 },
 	};
 	struct bio_vec bv = { .bv_len = 42 };
-	unsigned int i;
+	unsigned int i, ret;
 
 	contiguous(ctx, 4);
 	kunit_warning_suppress(test) {
 		for (i = 0; i < ARRAY_SIZE(bad); i++) {
-			KUNIT_EXPECT_EQ(test, svc_pages_to_bvec(&bv, pages,
-					bad[i].nr_pages, bad[i].offset,
-					bad[i].len, bad[i].cap), 0);
-			KUNIT_EXPECT_EQ(test, svc_pages_to_bvecs(&bv, pages,
-					bad[i].nr_pages, bad[i].offset,
-					bad[i].len, bad[i].cap), 0);
+			ret = svc_pages_to_bvec(&bv, pages, bad[i].nr_pages,
+						bad[i].offset, bad[i].len,
+						bad[i].cap);
+			KUNIT_EXPECT_EQ(test, ret, 0);
+			ret = svc_pages_to_bvecs(&bv, pages, bad[i].nr_pages,
+						 bad[i].offset, bad[i].len,
+						 bad[i].cap);
+			KUNIT_EXPECT_EQ(test, ret, 0);
 		}
 		pages[0] = NULL;
 		KUNIT_EXPECT_EQ(test,

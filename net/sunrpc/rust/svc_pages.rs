@@ -97,7 +97,5 @@ pub unsafe extern "C" fn svc_pages_to_bvecs(
     // SAFETY: The same extents are pushed that the caller has had counted.
     let mut writer = unsafe { BvecWriter::from_raw(bvecs) };
 
-    extents.map_or(0, |extents| {
-        extents.describe(|extent| writer.push(&extent))
-    })
+    extents.map_or(0, |extents| extents.describe(|extent| writer.push(&extent)))
 }

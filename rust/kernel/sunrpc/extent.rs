@@ -176,7 +176,10 @@ impl<'a, S: Slot> Iterator for Extents<'a, S> {
         };
 
         // BOUNDS: The extent ends in the run, and the run is a part of `slots`.
-        self.slots = self.slots.get((end >> PAGE_SHIFT) as usize..).unwrap_or_default();
+        self.slots = self
+            .slots
+            .get((end >> PAGE_SHIFT) as usize..)
+            .unwrap_or_default();
         // INVARIANT: The remainder is less than a page.
         self.offset = (end % PAGE_SIZE as u64) as u32;
         // OVERFLOW: The limit does not exceed what remains.

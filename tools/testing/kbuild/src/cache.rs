@@ -45,6 +45,7 @@ impl Cache {
 
     /// Like [`Cache::open`], with an explicit folder.
     pub fn open_at(root: &Path) -> Result<Self> {
+        buildable(root)?;
         fs::create_dir_all(root).with_context(|| {
             format!(
                 "cannot create {}: set {VARIABLE} to a folder that can be written",
@@ -182,6 +183,16 @@ fn claim(root: &Path) -> Result<()> {
     fs::write(&tag, TAG_TEXT).with_context(|| format!("cannot write {}", tag.display()))
 }
 
+/// The kernel's make takes paths apart at these characters.
+fn buildable(root: &Path) -> Result<()> {
+    let text = root.to_string_lossy();
+    ensure!(
+        !text.contains(|c: char| c.is_whitespace() || ":%#$'\"\\".contains(c)),
+        "kernels cannot be built below '{text}': set {VARIABLE} to a path without spaces, colons and quotes"
+    );
+    Ok(())
+}
+
 fn refusal(root: &Path) -> String {
     format!(
         "{} holds files that are not of this project: set {VARIABLE} to a folder of its own",
@@ -219,6 +230,14 @@ mod tests {
         let err = Cache::open_at(folder.path()).unwrap_err();
         assert!(err.to_string().contains("not of this project"));
         assert_eq!(entries(folder.path()).unwrap(), ["letter.txt"]);
+    }
+
+    #[test]
+    fn a_path_that_make_cannot_take_is_refused() {
+        for name in ["a b", "a:b", "a'b"] {
+            assert!(buildable(&Path::new("/tmp").join(name)).is_err(), "{name}");
+        }
+        assert!(buildable(Path::new("/root/.cache/sunrpc-rust_1.0+x")).is_ok());
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use crate::cache::{self, Cache};
 use crate::config::{self, Symbols};
-use crate::flavour::{Base, Flavour};
+use crate::flavour::Flavour;
 use crate::host::{self, Toolchain};
 use crate::make::{Make, Warning};
 use crate::progress::{clock, Meter};
@@ -26,6 +26,9 @@ const SPACE: (u64, u64) = (2500, 300);
 
 /// Exists while a build runs, and after one was interrupted.
 const RUNNING: &str = ".building";
+
+/// What the image of a build folder was made of.
+const STAMP: &str = ".built";
 
 /// A built kernel.
 #[derive(Clone, Debug)]
@@ -54,7 +57,7 @@ impl Built {
 pub fn build(cache: &Cache, origins: &Origins, flavour: &Flavour) -> Result<Built> {
     let (make, tree) = prepare(cache, origins, flavour)?;
     let built = Built::in_tree(&tree.dir, flavour);
-    run(cache, &make, flavour, &built)?;
+    run(cache, &make, flavour, &tree, &built)?;
     Ok(built)
 }
 
@@ -114,19 +117,37 @@ pub fn inputs(toolchain: &Toolchain, tree: &Tree) -> Result<String> {
     ))
 }
 
-fn run(cache: &Cache, make: &Make, flavour: &Flavour, built: &Built) -> Result<()> {
-    let full = !built.image.is_file();
+fn run(cache: &Cache, make: &Make, flavour: &Flavour, tree: &Tree, built: &Built) -> Result<()> {
+    let (full, asked) = (!built.image.is_file(), asked(make, tree)?);
+    let stamp = make.build_dir.join(STAMP);
+    if !full && asked.is_some() && replay::read(&stamp)? == asked {
+        println!("kernel '{flavour}' is up to date");
+        return Ok(());
+    }
+    cache::remove(&stamp)?;
     let started = Instant::now();
     let warnings = make_targets(make, &["bzImage"], &[], meter(cache, make, flavour, full))?;
     if full {
         remember(cache, flavour, count(&make.build_dir))?;
     }
-    let time = clock(started.elapsed());
-    println!("kernel '{flavour}' is up to date after {time}");
-    if !warnings.is_empty() && flavour.tree.base == Base::Ours {
-        println!("note: {} warnings, the log is {}", warnings.len(), make.log.display());
+    if let Some(asked) = &asked {
+        tree::replace(&stamp, asked, None)?;
+    }
+    println!("kernel '{flavour}' is up to date after {}", clock(started.elapsed()));
+    let ours = |warning: &&Warning| tree.changed.iter().any(|path| warning.is_about(path));
+    for warning in warnings.iter().filter(ours) {
+        println!("note: {warning}");
     }
     Ok(())
+}
+
+/// All that an image is made of, where that can be told without make, which
+/// takes its time to find that there is nothing to do.
+fn asked(make: &Make, tree: &Tree) -> Result<Option<Vec<u8>>> {
+    let Some(digest) = tree.digest else { return Ok(None) };
+    let config = replay::read(&make.build_dir.join(".config"))?;
+    let head = format!("{digest:x} {:?} {}\n", make.toolchain, make.local_version);
+    Ok(config.map(|config| [head.into_bytes(), config].concat()))
 }
 
 /// Makes `targets` in a build folder that an earlier call may have left in

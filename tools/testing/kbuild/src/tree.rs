@@ -17,6 +17,7 @@ use crate::source::{self, Source};
 use anyhow::{bail, Context, Result};
 use std::collections::BTreeSet;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 /// MiB that the folders of a hard-linked copy take.
@@ -31,6 +32,8 @@ pub struct Tree {
     pub source: Source,
     /// The files that differ from the source, from the root of the tree.
     pub changed: Vec<PathBuf>,
+    /// Equal for equal content of all files.
+    pub digest: Option<u64>,
     place: Place,
     _lock: Lock,
 }
@@ -100,16 +103,31 @@ impl Tree {
         let place = Place::new(cache, source, name);
         place.create(cache, source)?;
         let changed = Vec::new();
-        Ok(Self { dir: place.dir.clone(), source: source.clone(), changed, place, _lock: lock })
+        Ok(Self {
+            dir: place.dir.clone(),
+            source: source.clone(),
+            changed,
+            digest: None,
+            place,
+            _lock: lock,
+        })
     }
 
     /// Gives the files of the tree their content, and all others that of the
     /// source.
     pub fn with(mut self, files: Files) -> Result<Self> {
         self.place.update(&self.source, &files)?;
+        // A user's tree may change where no patch does.
+        self.digest = (!self.source.follows).then(|| digest(&self.source, &files));
         self.changed = files.into_keys().collect();
         Ok(self)
     }
+}
+
+fn digest(source: &Source, files: &Files) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (&source.key, files).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Where a tree and the list of its changed files are.
@@ -126,12 +144,14 @@ impl Place {
     }
 
     fn create(&self, cache: &Cache, source: &Source) -> Result<()> {
-        if source.follows {
-            return self.follow(cache, source);
+        match (self.dir.exists(), source.follows) {
+            (false, _) => self.copy(cache, source),
+            (true, true) => self.follow(cache, source),
+            (true, false) => Ok(()),
         }
-        if self.dir.exists() {
-            return Ok(());
-        }
+    }
+
+    fn copy(&self, cache: &Cache, source: &Source) -> Result<()> {
         source::require_space(cache.root(), SPACE, "a patched tree")?;
         let partial = self.dir.with_extension("partial");
         cache::remove(&partial)?;
@@ -145,7 +165,6 @@ impl Place {
 
     /// Takes over what changed in the copy of a user's tree.
     fn follow(&self, cache: &Cache, source: &Source) -> Result<()> {
-        cache::create_dir(&self.dir)?;
         let mut rsync = exec::clean("rsync");
         rsync.args(["--archive", "--delete", "--exclude=/build-*"]);
         rsync.arg(format!("--link-dest={}", source.dir.display()));

@@ -116,7 +116,7 @@ fn probe(tools: &Tools, image: &Path) -> Result<bool> {
         append: vec!["kunit.enable=0".to_owned()],
         interactive: false,
     };
-    let limits = Limits { boot: PATIENCE, silence: PATIENCE, total: Some(PATIENCE) };
+    let limits = Limits { boot: PATIENCE, silence: PATIENCE, total: Some(PATIENCE), stretch: 1 };
     let finished = boot::run(tools, &guest, &Job::Nothing, limits, Vec::new())?;
     let works = finished.reported();
     let found = if works { "it works" } else { "it does not work, guests are emulated" };

@@ -15,7 +15,8 @@ use std::time::Duration;
 const RUNS: [u32; 4] = [1, 8, 16, 256];
 
 /// Kernel parameters that run only the benchmark.
-const PARAMETERS: [&str; 2] = ["kunit.enable=1", "kunit.filter_glob=svc_pages.benchmark"];
+const PARAMETERS: [&str; 3] =
+    ["kunit.enable=1", "kunit.autorun=1", "kunit.filter_glob=svc_pages.benchmark"];
 
 /// Median cost for one length of runs.
 #[derive(Clone, Debug, PartialEq)]

@@ -30,8 +30,10 @@ pub struct Posts {
 pub struct Counts {
     /// RDMA Reads that the server posted (NFS WRITE).
     pub rdma_read: Posts,
-    /// RDMA Writes that the server posted (NFS READ), Reply chunks included.
+    /// RDMA Writes that the server posted for Write chunks (NFS READ).
     pub rdma_write: Posts,
+    /// RDMA Writes that the server posted for Reply chunks.
+    pub rdma_reply: Posts,
     /// `vfs_iocb_iter_read()` from nfsd threads.
     pub fs_read: FileIo,
     /// `vfs_iocb_iter_write()` from nfsd threads.
@@ -88,6 +90,7 @@ impl Counts {
         Self {
             rdma_read: self.rdma_read.since(earlier.rdma_read),
             rdma_write: self.rdma_write.since(earlier.rdma_write),
+            rdma_reply: self.rdma_reply.since(earlier.rdma_reply),
             fs_read: self.fs_read.since(earlier.fs_read),
             fs_write: self.fs_write.since(earlier.fs_write),
             spliced: less(self.spliced, earlier.spliced),

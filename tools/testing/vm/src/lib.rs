@@ -19,6 +19,7 @@ pub mod job;
 pub mod klog;
 pub mod ktap;
 pub mod kunit;
+pub mod patience;
 pub mod qemu;
 pub mod results;
 pub mod rundir;

@@ -9,6 +9,9 @@ use crate::settings::{GIB, MIB};
 const LABEL: usize = 46;
 const COLUMN: usize = 14;
 
+/// Only shown where READs are spliced.
+const SPLICED: &str = "buffers spliced per MiB, READ";
+
 /// A figure that may not apply.
 type Figure = Option<f64>;
 
@@ -19,7 +22,7 @@ struct Line {
     figure: fn(&Measured) -> Figure,
 }
 
-const LINES: [Line; 14] = [
+const LINES: [Line; 15] = [
     Line { label: "written and verified, MiB", digits: 0, figure: |m| per(m.write.bytes, MIB) },
     Line { label: "read back and verified, MiB", digits: 0, figure: |m| per(m.read.bytes, MIB) },
     Line {
@@ -38,6 +41,7 @@ const LINES: [Line; 14] = [
         digits: 2,
         figure: |m| per_mib(&m.write, m.write.counts.fs_write.bvecs),
     },
+    Line { label: SPLICED, digits: 2, figure: |m| per_mib(&m.read, m.read.counts.spliced) },
     Line {
         label: "RDMA work requests per MiB, READ",
         digits: 2,
@@ -76,7 +80,8 @@ const LINES: [Line; 14] = [
 /// any. No line is longer than 100 columns.
 pub fn render(name: &str, own: &Measured, plain: Option<&Measured>) -> String {
     let mut text = row("", name, plain.map(|_| ("plain", "ratio")));
-    for line in &LINES {
+    let spliced = own.read.counts.spliced > 0;
+    for line in LINES.iter().filter(|line| spliced || line.label != SPLICED) {
         let mine = (line.figure)(own);
         let theirs = plain.map(|plain| (line.figure)(plain));
         let beside = theirs.map(|theirs| (show(theirs, line.digits), ratio(mine, theirs)));
@@ -153,12 +158,19 @@ mod tests {
         let text = render("ours", &measured(64), Some(&measured(64 * 256)));
         assert_eq!(line(&text, LINES[4].label), ["1.00", "256.00", "0.004"]);
         assert_eq!(line(&text, "RDMA work requests per MiB, READ"), ["56.00", "56.00", "1.000"]);
-        assert_eq!(line(&text, LINES[8].label), ["262144", "262144", "1.000"]);
+        assert_eq!(
+            line(&text, "pages allocated by nfsd per GiB, READ"),
+            ["262144", "262144", "1.000"]
+        );
     }
 
     #[test]
     fn spliced_reads_have_no_bvecs() {
-        let text = render("ours", &measured(0), Some(&measured(0)));
+        let mut own = measured(0);
+        assert!(!render("ours", &own, None).contains(SPLICED));
+        own.read.counts.spliced = 64 * 16;
+        let text = render("ours", &own, Some(&measured(0)));
+        assert_eq!(line(&text, SPLICED), ["16.00", "0.00", "-"]);
         assert_eq!(line(&text, LINES[4].label), ["n/a", "(splice)", "n/a", "(splice)", "-"]);
     }
 

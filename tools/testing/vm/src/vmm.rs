@@ -2,6 +2,7 @@
 
 //! The QEMU process.
 
+use crate::guest::procfs;
 use anyhow::{bail, Context, Result};
 use rustix::process::{kill_process_group, Pid, Signal};
 use std::fs::File;
@@ -46,6 +47,13 @@ impl Vmm {
     /// Whether it has ended by itself.
     pub fn has_ended(&mut self) -> Result<bool> {
         Ok(self.child.try_wait().context("cannot wait for QEMU")?.is_some())
+    }
+
+    /// Processor time that it has had.
+    pub fn cpu_time(&self) -> Duration {
+        let ticks = procfs::process_ticks(self.child.id()).unwrap_or(0);
+        let second = rustix::param::clock_ticks_per_second().max(1);
+        Duration::from_millis(ticks.saturating_mul(1000) / second)
     }
 
     /// Waits for its end, for that long at most.
@@ -115,6 +123,18 @@ mod tests {
         let mut text = Vec::new();
         std::io::Read::read_to_end(&mut pipe, &mut text).unwrap();
         assert!(begun.elapsed() < Duration::from_secs(60));
+    }
+
+    #[test]
+    fn processor_time_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut vmm, _pipe) = start("exec timeout 60 yes", folder.path());
+        let begun = Instant::now();
+        while vmm.cpu_time().is_zero() && begun.elapsed() < Duration::from_secs(50) {
+            thread::sleep(Duration::from_millis(50));
+        }
+        assert!(!vmm.has_ended().unwrap());
+        assert!(!vmm.cpu_time().is_zero());
     }
 
     #[test]

@@ -5,13 +5,14 @@
 use crate::follow::Follower;
 use crate::interrupt;
 use crate::job::{self, Report};
+use crate::patience::{exhausted, Moment};
 use crate::qemu::Guest;
 use crate::vmm::Vmm;
 use anyhow::Result;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const POLL: Duration = Duration::from_millis(50);
 
@@ -24,6 +25,9 @@ pub struct Limits {
     pub silence: Duration,
     /// From the job to the report.
     pub total: Option<Duration>,
+    /// On a busy machine, where the guest hardly runs, the first two are
+    /// stretched by this factor at most.
+    pub stretch: u32,
 }
 
 /// How a guest ended.
@@ -40,7 +44,7 @@ impl Limits {
     pub fn new(guest: &Guest, total: Option<Duration>) -> Self {
         let slowness = guest.accel.slowness();
         let silence = Duration::from_secs(60) * slowness;
-        Self { boot: Duration::from_secs(40) * slowness, silence, total }
+        Self { boot: Duration::from_secs(40) * slowness, silence, total, stretch: 4 }
     }
 }
 
@@ -49,18 +53,17 @@ pub struct Watch<'a> {
     folder: PathBuf,
     limits: Limits,
     followers: Vec<Follower<'a>>,
-    begun: Instant,
-    started: Option<Instant>,
-    alive: (String, Instant),
+    begun: Moment,
+    started: Option<Moment>,
+    alive: (String, Moment),
 }
 
 impl<'a> Watch<'a> {
     /// Starts to wait for the guest that shares `folder`.
     pub fn new(folder: &Path, limits: Limits, followers: Vec<Follower<'a>>) -> Self {
-        let now = Instant::now();
-        let alive = (String::new(), now);
+        let begun = Moment::now(Duration::ZERO);
         let folder = folder.to_owned();
-        Self { folder, limits, followers, begun: now, started: None, alive }
+        Self { folder, limits, followers, begun, started: None, alive: (String::new(), begun) }
     }
 
     /// Waits; fails only on an interrupt.
@@ -69,30 +72,35 @@ impl<'a> Watch<'a> {
             interrupt::check()?;
             // Looked at before the report, which an ending guest has written.
             let over = vmm.has_ended()?;
+            let now = Moment::now(vmm.cpu_time());
             self.poll();
+            self.look_for_life(now);
             if let Some(report) = self.report()? {
                 return Ok(End::Reported(report));
             }
             if over {
                 return Ok(End::Failed(self.died()));
             }
-            if let Some(reason) = self.too_late() {
+            if let Some(reason) = self.too_late(now) {
                 return Ok(End::Failed(reason));
             }
             thread::sleep(POLL);
         }
     }
 
-    /// Looks at what the guest wrote.
+    /// Hands on what the guest wrote.
     pub fn poll(&mut self) {
         self.followers.iter_mut().for_each(Follower::poll);
+    }
+
+    fn look_for_life(&mut self, now: Moment) {
         if self.started.is_none() && self.folder.join(job::STARTED).exists() {
-            self.started = Some(Instant::now());
-            self.alive.1 = Instant::now();
+            self.started = Some(now);
+            self.alive.1 = now;
         }
         let alive = fs::read_to_string(self.folder.join(job::ALIVE)).unwrap_or_default();
         if alive != self.alive.0 {
-            self.alive = (alive, Instant::now());
+            self.alive = (alive, now);
         }
     }
 
@@ -111,16 +119,18 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn too_late(&self) -> Option<String> {
-        let Limits { boot, silence, total } = self.limits;
+    fn too_late(&self, now: Moment) -> Option<String> {
+        let Limits { boot, silence, total, stretch } = self.limits;
         let Some(started) = self.started else {
-            let late = self.begun.elapsed() > boot;
-            return late.then(|| format!("the guest did not come up within {} s", boot.as_secs()));
+            let late = exhausted(self.begun, now, boot, stretch);
+            let passed = now.since(self.begun).as_secs();
+            return late.then(|| format!("the guest did not come up within {passed} s"));
         };
-        if self.alive.1.elapsed() > silence {
-            return Some(format!("the guest hangs, no sign of life for {} s", silence.as_secs()));
+        if exhausted(self.alive.1, now, silence, stretch) {
+            let passed = now.since(self.alive.1).as_secs();
+            return Some(format!("the guest hangs, no sign of life for {passed} s"));
         }
-        let total = total.filter(|total| started.elapsed() > *total)?;
+        let total = total.filter(|total| now.since(started) > *total)?;
         Some(format!("the guest did not finish within {} s", total.as_secs()))
     }
 }

@@ -60,7 +60,8 @@ pub const CLIENT: &[Package] = &[
 ];
 
 /// What the static gate needs besides.
-pub const GATE: &[Package] = &[("shellcheck", "shellcheck")];
+pub const GATE: &[Package] =
+    &[("python3-git", "python3"), ("python3-ply", "python3"), ("shellcheck", "shellcheck")];
 
 /// Debian release numbers on which packages are installed automatically.
 const AUTOMATIC: [&str; 2] = ["12", "13"];

@@ -64,9 +64,11 @@ impl Counters {
 
     /// The totals so far.
     pub fn snapshot(&self) -> Result<Counts> {
+        tracefs::check_probes()?;
         let mut counts = Counts {
             rdma_read: posts(&self.rdma_read)?,
-            rdma_write: add(posts(&self.rdma_write)?, posts(&self.rdma_reply)?),
+            rdma_write: posts(&self.rdma_write)?,
+            rdma_reply: posts(&self.rdma_reply)?,
             fs_read: file_io(&self.fs_read)?,
             fs_write: file_io(&self.fs_write)?,
             spliced: self.spliced.as_ref().map_or(Ok(0), hits)?,
@@ -105,7 +107,8 @@ fn define_probes() -> Result<()> {
         let fields = "type=+0($arg3):u8 bytes=+24($arg3):u64 segs=+32($arg3):u64";
         tracefs::probe(&format!("p:rig/{name} {function} {fields}"))?;
     }
-    tracefs::probe("r:rig/bulk alloc_pages_bulk_noprof wanted=$arg4:u32 filled=$retval:u64")
+    // Room for as many threads in the allocator at a time.
+    tracefs::probe("r64:rig/bulk alloc_pages_bulk_noprof wanted=$arg4:u32 filled=$retval:u64")
 }
 
 fn splice_counter() -> Result<Option<Histogram>> {
@@ -123,10 +126,6 @@ fn posts(histogram: &Histogram) -> Result<Posts> {
         posts.requests += row.hits()? * row.key("sqecount")?;
     }
     Ok(posts)
-}
-
-fn add(a: Posts, b: Posts) -> Posts {
-    Posts { chunks: a.chunks + b.chunks, requests: a.requests + b.requests }
 }
 
 fn file_io(histogram: &Histogram) -> Result<FileIo> {

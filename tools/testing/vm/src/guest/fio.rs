@@ -13,8 +13,11 @@ use std::time::Duration;
 /// Direct I/O keeps that many requests of 1 MiB in flight.
 const DEPTH: u32 = 8;
 
-/// No transfer takes longer, even of gigabytes under emulation.
-const PATIENCE: Duration = Duration::from_secs(1800);
+/// No transfer is slower than 1 MiB in that time, even under emulation.
+const PER_MIB: Duration = Duration::from_secs(2);
+
+/// What comes on top of it.
+const START: Duration = Duration::from_secs(120);
 
 /// Which way the data goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +64,9 @@ impl Fio<'_> {
         let output = format!("{SCRATCH}/fio.json");
         let args = self.args(direction, &output);
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        exec::run("fio", &args, PATIENCE).map_err(shorten)?;
+        let mib = u32::try_from(self.size / MIB).unwrap_or(u32::MAX);
+        exec::run("fio", &args, START.saturating_add(PER_MIB.saturating_mul(mib)))
+            .map_err(shorten)?;
         let text = fs::read(&output).with_context(|| format!("fio did not write {output}"))?;
         check(&text, direction, self.size)
     }

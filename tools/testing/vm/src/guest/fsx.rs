@@ -9,7 +9,11 @@ use anyhow::Result;
 use std::path::Path;
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(900);
+/// No operation takes longer, even under emulation.
+const PER_OPERATION: Duration = Duration::from_millis(500);
+
+/// What comes on top of it.
+const START: Duration = Duration::from_secs(120);
 
 /// Operations up to the server's payload, on a file of a few payloads.
 const COMMON: &str = "\
@@ -41,11 +45,12 @@ pub fn run(program: &Path, version: Version, operations: u32, seed: u64) -> Resu
     let configuration = format!("{SCRATCH}/fsx.toml");
     let extra = if version == Version::V42 { V42 } else { "" };
     paths::write(&configuration, &format!("{COMMON}{extra}"))?;
+    let patience = START.saturating_add(PER_OPERATION.saturating_mul(operations));
     let (operations, seed) = (operations.to_string(), seed.to_string());
     let file = format!("{MOUNT}/fsx");
     let program = program.to_string_lossy();
     let args = ["-q", "-N", &operations, "-S", &seed, "-f", &configuration, "-P", SCRATCH, &file];
-    exec::run(&program, &args, PATIENCE)?;
+    exec::run(&program, &args, patience)?;
     std::fs::remove_file(&file)?;
     Ok(())
 }

@@ -34,6 +34,12 @@ pub fn thread_ticks(name: &str) -> Result<u64> {
     Ok(ticks)
 }
 
+/// CPU time of one process with all its threads, in ticks.
+pub fn process_ticks(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    ticks(stat.rsplit_once(')')?.1)
+}
+
 /// The kernel's taint flags.
 pub fn tainted() -> Result<u64> {
     let text = read("/proc/sys/kernel/tainted")?;
@@ -69,13 +75,18 @@ fn busy_ticks(text: &str) -> Option<u64> {
     Some(busy.map(|(_, ticks)| ticks).sum())
 }
 
-/// utime and stime are fields 14 and 15 of `pid (comm) state ...`.
 fn task_ticks(stat: &str, name: &str) -> Option<u64> {
     let (head, tail) = stat.rsplit_once(')')?;
     let (_, comm) = head.split_once('(')?;
     if comm != name {
         return None;
     }
+    ticks(tail)
+}
+
+/// utime and stime are fields 14 and 15 of `pid (comm) state ...`; `tail`
+/// begins after the name.
+fn ticks(tail: &str) -> Option<u64> {
     let mut fields = tail.split_whitespace().skip(11);
     let user: u64 = fields.next()?.parse().ok()?;
     let system: u64 = fields.next()?.parse().ok()?;

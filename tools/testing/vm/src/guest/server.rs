@@ -26,20 +26,32 @@ pub fn start(threads: u32) -> Result<()> {
     set("nfsv4gracetime", "10")?;
     exec::step("rpc.nfsd", &["--no-udp", &threads.to_string()])?;
     set("portlist", &format!("rdma {RDMA_PORT}"))?;
-    set("v4_end_grace", "Y")?;
+    end_grace()?;
     check(threads)
+}
+
+/// Clients may only open files once the grace period is over.
+fn end_grace() -> Result<()> {
+    // Fails if there were no clients to wait for; what counts is the state.
+    let _ = set("v4_end_grace", "Y");
+    wait_for("v4_end_grace", "Y").context("the grace period of the server does not end")
+}
+
+/// Waits until the kernel shows `value`, under emulation this may take long.
+fn wait_for(name: &str, value: &str) -> Result<()> {
+    for _ in 0..300 {
+        if get(name)?.trim() == value {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    anyhow::bail!("{NFSD}/{name} is {} and not {value}", get(name)?.trim())
 }
 
 /// Stops the threads.
 pub fn stop() -> Result<()> {
     exec::step("rpc.nfsd", &["0"])?;
-    for _ in 0..100 {
-        if get("threads")?.trim() == "0" {
-            return Ok(());
-        }
-        thread::sleep(Duration::from_millis(100));
-    }
-    anyhow::bail!("the server's threads did not stop")
+    wait_for("threads", "0").context("the threads of the server do not stop")
 }
 
 /// Chooses how the server does file I/O.

@@ -34,6 +34,27 @@ pub fn probe(definition: &str) -> Result<()> {
     append(&path, definition).with_context(|| format!("cannot set the probe {definition:?}"))
 }
 
+/// Fails if a probe was passed over, for want of room or within another probe.
+pub fn check_probes() -> Result<()> {
+    let path = Path::new(ROOT).join("kprobe_profile");
+    let text =
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    match missed(&text) {
+        Some((name, count)) => anyhow::bail!("the probe {name} missed {count} events"),
+        None => Ok(()),
+    }
+}
+
+/// The first probe with misses, of lines `name hits misses`.
+fn missed(profile: &str) -> Option<(&str, u64)> {
+    profile.lines().find_map(|line| {
+        let mut words = line.split_whitespace();
+        let name = words.next()?;
+        let count = words.nth(1)?.parse().ok()?;
+        (count > 0).then_some((name, count))
+    })
+}
+
 /// Whether the kernel has a function of that name.
 pub fn has_function(name: &str) -> bool {
     let symbols = fs::read_to_string("/proc/kallsyms").unwrap_or_default();
@@ -63,4 +84,16 @@ fn append(path: &Path, line: &str) -> Result<()> {
     let mut file = file.with_context(|| format!("cannot open {}", path.display()))?;
     let written = file.write_all(format!("{line}\n").as_bytes());
     written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misses_are_found() {
+        assert_eq!(missed("  fs_read   120   0\n  bulk  7  0\n"), None);
+        assert_eq!(missed("  fs_read   120   0\n  bulk  7  3\n"), Some(("bulk", 3)));
+        assert_eq!(missed(""), None);
+    }
 }

@@ -18,7 +18,7 @@ use std::time::Instant;
 const NAME: &str = "data";
 
 /// The own comparison takes this part of the payload.
-const COMPARED_PART: u64 = 4;
+const COMPARED_PART: u64 = 8;
 
 /// Runs the whole of it on a mount that is there.
 pub fn run(
