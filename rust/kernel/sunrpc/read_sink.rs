@@ -131,7 +131,10 @@ pub fn try_for_each_step<C, E: From<BadPosition>>(
         }
         f(Step::Chunk(place.chunk))?;
         body = end;
-        position = place.position.checked_add(place.length).ok_or(BadPosition)?;
+        position = place
+            .position
+            .checked_add(place.length)
+            .ok_or(BadPosition)?;
     }
 
     let rest = body_len.saturating_sub(body);

@@ -203,7 +203,10 @@ impl<'a> RwContext<'a> {
             if nents >= self.room {
                 return Err(EIO);
             }
-            (*ctxt).rw_bvec.add(nents as usize).write(piece_to_bvec(piece));
+            (*ctxt)
+                .rw_bvec
+                .add(nents as usize)
+                .write(piece_to_bvec(piece));
             // INVARIANT: One more entry is initialised.
             (*ctxt).rw_nents = nents.saturating_add(1);
         }
@@ -379,8 +382,7 @@ impl<'a> SendContext<'a> {
         // `Transport`, and the completion ID is part of the context.
         unsafe {
             let cid = &raw const (*self.ptr.as_ptr()).sc_cid;
-            let addr =
-                bindings::ib_dma_map_bvec(device, &mut bvec, Direction::Write.as_raw());
+            let addr = bindings::ib_dma_map_bvec(device, &mut bvec, Direction::Write.as_raw());
 
             if bindings::ib_dma_mapping_error(device, addr) != 0 {
                 trace::svcrdma_dma_map_err(cid, addr, bvec.bv_len);
@@ -405,7 +407,10 @@ impl<'a> SendContext<'a> {
         // `buffer_size` bytes, and none of them is part of the message.
         unsafe {
             let from: *const u8 = bindings::bvec_virt(&bvec).cast_const().cast();
-            let to = (*self.ptr.as_ptr()).sc_xprt_buf.cast::<u8>().add(at as usize);
+            let to = (*self.ptr.as_ptr())
+                .sc_xprt_buf
+                .cast::<u8>()
+                .add(at as usize);
             ptr::copy_nonoverlapping(from, to, piece.len() as usize);
         }
         Ok(end)
@@ -469,7 +474,10 @@ impl<'a> SendContext<'a> {
         // SAFETY: All three are valid, and `info` is on no list.
         unsafe {
             bindings::svc_rdma_cc_link_wrs(rdma, ctxt, chunk);
-            bindings::list_add(&raw mut (*info).wi_list, &raw mut (*ctxt).sc_write_info_list);
+            bindings::list_add(
+                &raw mut (*info).wi_list,
+                &raw mut (*ctxt).sc_write_info_list,
+            );
             trace::svcrdma_post_write_chunk(&raw const (*chunk).cc_cid, (*chunk).cc_sqecount);
         }
         Ok(())

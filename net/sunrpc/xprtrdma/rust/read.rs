@@ -44,7 +44,9 @@ impl<'a> Builder<'a, '_> {
     /// Makes room for `len` bytes, and returns the pages that they go to.
     fn sink(&mut self, len: u32) -> Result<PageList<'a, PageSlot>> {
         let place = self.cursor.take(len).inspect_err(|_| {
-            self.call.chunk_context().trace_page_overrun(self.cursor.page());
+            self.call
+                .chunk_context()
+                .trace_page_overrun(self.cursor.page());
         })?;
         // CAST: The page size fits in 32 bits.
         let base = place
@@ -63,7 +65,11 @@ impl<'a> Builder<'a, '_> {
             return Ok(());
         }
         let sink = self.sink(remote.length)?;
-        let ctxt = RwContext::filled(self.call.transport(), &Source::Pages(sink), self.max_bvec_len)?;
+        let ctxt = RwContext::filled(
+            self.call.transport(),
+            &Source::Pages(sink),
+            self.max_bvec_len,
+        )?;
 
         ctxt.hand_over(&mut self.call.chunk_context(), remote, Direction::Read)
     }
@@ -73,7 +79,10 @@ impl<'a> Builder<'a, '_> {
         if chunk.segments().is_empty() {
             return Err(EINVAL);
         }
-        chunk.segments().iter().try_for_each(|segment| self.read(*segment))
+        chunk
+            .segments()
+            .iter()
+            .try_for_each(|segment| self.read(*segment))
     }
 
     /// Builds the RDMA Reads for a range of a chunk.

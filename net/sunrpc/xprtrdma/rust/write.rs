@@ -48,7 +48,11 @@ fn write_message(
 
     if written == Err(E2BIG) {
         let remaining = u32::try_from(left).unwrap_or(u32::MAX);
-        context.trace_overflow(remaining, cursor.seg_no, segments.len().try_into().unwrap_or(0));
+        context.trace_overflow(
+            remaining,
+            cursor.seg_no,
+            segments.len().try_into().unwrap_or(0),
+        );
     }
     written
 }
@@ -63,7 +67,13 @@ fn write_chunk(send: &mut SendContext<'_>, chunk: &Chunk, reply: &XdrBuf<'_>) ->
     let mut write = WriteChunk::new(rdma, chunk)?;
     let mut cursor = SegmentCursor::default();
 
-    write_message(rdma, &mut write.context(), &payload, chunk.segments(), &mut cursor)?;
+    write_message(
+        rdma,
+        &mut write.context(),
+        &payload,
+        chunk.segments(),
+        &mut cursor,
+    )?;
     send.link_write_chunk(write)
 }
 
