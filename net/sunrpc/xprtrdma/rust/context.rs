@@ -19,6 +19,7 @@ use core::{
 
 use kernel::{
     bindings,
+    error::to_result,
     prelude::*,
     sunrpc::{
         chunk::RemoteRange,
@@ -115,8 +116,8 @@ pub(crate) enum Direction {
 impl Direction {
     fn as_raw(self) -> bindings::dma_data_direction {
         match self {
-            Self::Write => bindings::dma_data_direction_DMA_TO_DEVICE,
-            Self::Read => bindings::dma_data_direction_DMA_FROM_DEVICE,
+            Self::Write => bindings::dma_data_direction::DMA_TO_DEVICE,
+            Self::Read => bindings::dma_data_direction::DMA_FROM_DEVICE,
         }
     }
 
@@ -401,12 +402,12 @@ impl<'a> SendContext<'a> {
         if end > self.rdma.send_limits().buffer_size {
             return Err(EMSGSIZE);
         }
-        let bvec = piece_to_bvec(piece);
+        let mut bvec = piece_to_bvec(piece);
 
         // SAFETY: The pages of a message are in directly mapped memory. The header's buffer has
         // `buffer_size` bytes, and none of them is part of the message.
         unsafe {
-            let from: *const u8 = bindings::bvec_virt(&bvec).cast_const().cast();
+            let from: *const u8 = bindings::bvec_virt(&mut bvec).cast_const().cast();
             let to = (*self.ptr.as_ptr())
                 .sc_xprt_buf
                 .cast::<u8>()
@@ -626,12 +627,12 @@ impl<'a> CallContext<'a> {
         if bytes.len() != piece.len() as usize {
             return Err(EINVAL);
         }
-        let bvec = piece_to_bvec(piece);
+        let mut bvec = piece_to_bvec(piece);
 
         // SAFETY: The pages are the thread's own, in directly mapped memory, and apart from the
         // Receive buffer.
         unsafe {
-            let to: *mut u8 = bindings::bvec_virt(&bvec).cast();
+            let to: *mut u8 = bindings::bvec_virt(&mut bvec).cast();
             ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len());
         }
         Ok(())
@@ -652,7 +653,7 @@ impl<'a> CallContext<'a> {
             let (from, to) = ((*rqstp).rq_pages, (*head).rc_pages.as_mut_ptr());
             ptr::copy_nonoverlapping(from, to, nr_pages as usize);
             ptr::write_bytes(from, 0, nr_pages as usize);
-            (*rqstp).rq_pages_nfree = nr_pages.into();
+            (*rqstp).rq_pages_nfree = nr_pages as usize;
             (*head).rc_page_count = nr_pages;
             (*head).rc_readbytes = read_bytes;
         }
