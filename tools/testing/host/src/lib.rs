@@ -13,4 +13,5 @@ pub mod page {
     pub const PAGE_SIZE: usize = 1 << PAGE_SHIFT;
 }
 
+pub mod message;
 pub mod sunrpc;

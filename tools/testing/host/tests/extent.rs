@@ -3,6 +3,7 @@
 //! `Extents` against a model that looks at one page at a time.
 
 use host::{
+    message::cases,
     page::PAGE_SIZE,
     sunrpc::extent::{Extent, Extents, Slot},
 };
@@ -243,7 +244,7 @@ fn counted_as_filled(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20_000))]
+    #![proptest_config(cases(20_000))]
 
     #[test]
     fn extents_agree_with_the_model(range in range()) {

@@ -3,10 +3,9 @@
 //! How a Call comes together from its body and its Read chunks.
 
 use host::{
+    message::cases,
     page::PAGE_SIZE,
-    sunrpc::read_sink::{
-        try_for_each_step, BadPosition, PageOverrun, Place, SinkCursor, Step,
-    },
+    sunrpc::read_sink::{try_for_each_step, BadPosition, PageOverrun, Place, SinkCursor, Step},
 };
 use proptest::prelude::*;
 
@@ -37,11 +36,7 @@ fn places(cuts: &[(u32, u32)]) -> Vec<Place<usize>> {
     let place = |(chunk, (cut, length)): (usize, &(u32, u32))| {
         let position = cut + before;
         before += length;
-        Place {
-            position,
-            length: *length,
-            chunk,
-        }
+        Place { position, length: *length, chunk }
     };
     cuts.iter().enumerate().map(place).collect()
 }
@@ -74,7 +69,7 @@ fn cut_body() -> impl Strategy<Value = (u32, Vec<(u32, u32)>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(5_000))]
+    #![proptest_config(cases(5_000))]
 
     #[test]
     fn a_call_that_was_cut_comes_together_again((body_len, cuts) in cut_body()) {

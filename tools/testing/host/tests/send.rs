@@ -2,16 +2,14 @@
 
 //! What of a Reply goes into the Send, and how.
 
-mod message;
-
 use host::{
+    message::{self, cap, cases, piece_bytes, shape, Byte, Shape},
     page::PAGE_SIZE,
     sunrpc::{
         chunk::Payload,
         send::{choose, try_for_each_sent_piece, SendLimits, Transmit, Unsendable},
     },
 };
-use message::{cap, piece_bytes, shape, Byte, Shape};
 use proptest::prelude::*;
 
 /// Payloads in order, at positions that are multiples of four.
@@ -64,7 +62,7 @@ fn reply() -> impl Strategy<Value = (Shape, Vec<Payload>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3_000))]
+    #![proptest_config(cases(3_000))]
 
     #[test]
     fn every_byte_outside_payloads_is_sent_once((shape, payloads) in reply(), cap in cap()) {
@@ -163,20 +161,10 @@ proptest! {
 #[test]
 fn pull_up_boundaries() {
     let slots: Vec<_> = (0..4).map(|n| message::PageSlot(Some(2 * n))).collect();
-    let limits = SendLimits {
-        max_sges: 4,
-        buffer_size: 4096,
-        pull_up_below: 512,
-        max_sge_len: u32::MAX,
-    };
+    let limits =
+        SendLimits { max_sges: 4, buffer_size: 4096, pull_up_below: 512, max_sge_len: u32::MAX };
     let choice = |head, page_base, page_len| {
-        let shape = Shape {
-            head,
-            slots: slots.clone(),
-            page_base,
-            page_len,
-            tail: 0,
-        };
+        let shape = Shape { head, slots: slots.clone(), page_base, page_len, tail: 0 };
         choose(&shape.xdr_buf(), [], 28, &limits)
     };
 

@@ -2,7 +2,7 @@
 
 //! Messages whose bytes have names, to compare where the kernel finds them with where they are.
 
-use host::{
+use crate::{
     page::PAGE_SIZE,
     sunrpc::{
         extent::{Extent, Slot},
@@ -34,13 +34,23 @@ pub enum Byte {
     Page(u64, usize),
 }
 
+/// Runs a property that many times, and leaves no files behind.
+pub fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 /// What a message is made of.
 #[derive(Clone, Debug)]
 pub struct Shape {
+    /// Length of the head, in bytes.
     pub head: u32,
+    /// The page array.
     pub slots: Vec<PageSlot>,
+    /// Where in the page array the page list begins, in bytes.
     pub page_base: u32,
+    /// Length of the page list, in bytes.
     pub page_len: u32,
+    /// Length of the tail, in bytes.
     pub tail: u32,
 }
 
