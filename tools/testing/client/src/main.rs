@@ -20,6 +20,9 @@ use std::process::ExitCode;
 /// bookkeeping does not.
 const LEAK: u64 = 4096;
 
+/// More memory than that in use after one case is told, in KiB.
+const NOTICEABLE: u64 = 256;
+
 /// Tests an NFS server with hand-written messages of RPC-over-RDMA
 #[derive(Parser)]
 struct Args {
@@ -78,9 +81,15 @@ impl Args {
         let options = Options { server, export: self.export, root: self.root };
         let mut lab = Lab::open(options).context("cannot set up")?;
         let before = idle::unaccounted()?;
+        let mut last = before;
         for case in &cases {
             let verdict = run::case(&mut lab, case);
             report.case(case, &verdict)?;
+            let now = idle::unaccounted()?;
+            if now > last + NOTICEABLE {
+                println!("      {} KiB more are in use after it", now - last);
+            }
+            last = now;
         }
         let held = idle::unaccounted()?.saturating_sub(before);
         println!("      {held} KiB more are in use than before");

@@ -13,6 +13,11 @@ use std::time::Duration;
 /// An answer takes no longer, even under emulation.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
+/// The first message of a connection is sent again after that time.
+const WARM_UP: Duration = Duration::from_secs(2);
+/// So often at most.
+const ATTEMPTS: usize = 10;
+
 /// Receives that are posted.
 pub const RECEIVES: usize = 32;
 
@@ -63,9 +68,23 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Connects.
+    /// Connects, and makes sure that messages get through.
+    ///
+    /// Soft-iWARP leaves what arrives while it finishes the connection where
+    /// it is until more arrives, so the first message may need a second one.
     pub fn connect(server: SocketAddr, hello: Hello) -> Result<Self> {
-        Self::with_receives(server, hello, RECEIVES)
+        let mut this = Self::with_receives(server, hello, RECEIVES)?;
+        for _ in 0..ATTEMPTS {
+            let xid = this.new_xid();
+            let header = Header { xid, ..Header::default() };
+            let message = header.encode().raw(&nfs::null(xid)).clone().into_bytes();
+            match this.exchange(xid, &message, WARM_UP)? {
+                Seen::Reply(_) => return Ok(this),
+                Seen::Nothing => {}
+                seen => bail!("the first call got {seen:?}"),
+            }
+        }
+        bail!("no call gets through the new connection")
     }
 
     /// Connects with that many Receives posted.

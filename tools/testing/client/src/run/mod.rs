@@ -76,7 +76,7 @@ fn perform(lab: &mut Lab, case: &Case) -> Result<Outcome> {
         Send::Burst(_) => bail!("a burst has no single answer"),
     };
     if outcome != Outcome::Closed {
-        check_alive(&mut peer, case)?;
+        check_alive(&mut peer, case).with_context(|| format!("after {outcome}"))?;
     }
     Ok(outcome)
 }
