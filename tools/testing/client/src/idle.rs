@@ -8,9 +8,10 @@
 //! an identifier, and memory registrations on iWARP.
 //!
 //! Pages have no counter of their own. What remains of the guest's memory when
-//! everything that is accounted for is taken away is stable to a few hundred
-//! KiB on an idle guest, once the lists of free pages of each CPU are added
-//! in; it is compared at the end of a run.
+//! everything that is accounted for is taken away is stable to 1 or 2 MiB on
+//! an idle guest, once the lists of free pages of each CPU are added in; it is
+//! compared at the end of a run. A leak of a few pages only shows when its
+//! case is repeated.
 
 use anyhow::{bail, ensure, Context, Result};
 use serde_json::Value;

@@ -44,6 +44,9 @@ struct Args {
     /// No case whose name contains this; may be given several times
     #[arg(long)]
     skip: Vec<String>,
+    /// Each case so many times, to see a leak grow
+    #[arg(long, default_value_t = 1)]
+    repeat: u32,
     /// Print the plan and do nothing
     #[arg(long)]
     list: bool,
@@ -83,7 +86,7 @@ impl Args {
         let before = idle::unaccounted()?;
         let mut last = before;
         for case in &cases {
-            let verdict = run::case(&mut lab, case);
+            let verdict = run::repeated(&mut lab, case, self.repeat);
             report.case(case, &verdict)?;
             let now = idle::unaccounted()?;
             if now > last + NOTICEABLE {

@@ -32,8 +32,20 @@ pub enum Verdict {
     Fail(String),
 }
 
+/// Carries out one case so many times, or until it fails.
+pub fn repeated(lab: &mut Lab, case: &Case, times: u32) -> Verdict {
+    let mut verdict = Verdict::Pass;
+    for _ in 0..times {
+        verdict = self::case(lab, case);
+        if matches!(verdict, Verdict::Fail(_)) {
+            break;
+        }
+    }
+    verdict
+}
+
 /// Carries out one case, and checks what it left behind.
-pub fn case(lab: &mut Lab, case: &Case) -> Verdict {
+fn case(lab: &mut Lab, case: &Case) -> Verdict {
     mark(&case.name);
     let result = perform(lab, case);
     // Whatever came of it, the others must not have suffered.
