@@ -7,26 +7,39 @@ use kbuild::repo;
 use kbuild::tally::Tally;
 use std::process::{Command, Stdio};
 
+/// The workspace, and the kernel's sources as for pages of 64 KiB.
+const RUNS: [(&str, &[&str]); 2] = [
+    ("host", &["--workspace"]),
+    ("host, 64 KiB pages", &["--package", "host", "--features", "pages-64k"]),
+];
+
 /// Records every test; fails if they cannot be built or run.
 pub fn run(tally: &mut Tally) -> Result<()> {
+    let results = RUNS.map(|(prefix, args)| run_some(tally, prefix, args));
+    results.into_iter().collect()
+}
+
+fn run_some(tally: &mut Tally, prefix: &str, args: &[&str]) -> Result<()> {
     let folder = repo::root()?.join("tools/testing");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["test", "--workspace", "--locked", "--no-fail-fast"]).current_dir(folder);
+    command.args(["test", "--locked", "--no-fail-fast"]).args(args).current_dir(folder);
     let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
     let output = output.context("cannot run cargo")?;
     let text = String::from_utf8_lossy(&output.stdout);
     let before = tally.outcomes().len();
-    text.lines().filter_map(result).for_each(|(name, result)| match result {
-        "ok" => tally.pass(format!("host: {name}")),
-        "ignored" => tally.skip(format!("host: {name}"), "it is marked so"),
-        _ => tally.fail(format!("host: {name}"), "see the output above"),
+    text.lines().filter_map(result).for_each(|(name, result)| {
+        let name = format!("{prefix}: {name}");
+        match result {
+            "ok" => tally.pass(name),
+            "ignored" => tally.skip(name, "it is marked so"),
+            _ => tally.fail(name, "see the output below"),
+        }
     });
-    let all = tally.outcomes().len() > before;
     if !output.status.success() {
         eprint!("{}", failures(&text));
     }
-    ensure!(all, "cargo test ran no test");
+    ensure!(tally.outcomes().len() > before, "cargo test ran no test");
     ensure!(output.status.success(), "cargo test failed");
     Ok(())
 }

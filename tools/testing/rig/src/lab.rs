@@ -70,6 +70,12 @@ impl GuestOptions {
         Machine { memory: self.mem.0, cpus: self.cpus }
     }
 
+    /// Refuses a given kernel where more than one is wanted.
+    pub fn refuse_image(&self, why: &str) -> Result<()> {
+        ensure!(self.image.is_none(), "{why}: leave out --image and RIG_IMAGE");
+        Ok(())
+    }
+
     /// Refuses what no guest can be made of.
     fn check(&self) -> Result<()> {
         ensure!(self.mem.0 >= GIB, "MEM must be 1G or more");

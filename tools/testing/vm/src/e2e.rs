@@ -18,8 +18,8 @@ const VERSIONS: [Version; 2] = [Version::V3, Version::V42];
 const MODES: [IoMode; 3] = [IoMode::Buffered, IoMode::Dontcache, IoMode::Direct];
 
 /// Payload of a case: enough for every path, small enough for an emulator.
-const SIZE: u64 = 16 * MIB;
-const FSX_OPERATIONS: u32 = 150;
+const SIZE: u64 = 8 * MIB;
+const FSX_OPERATIONS: u32 = 100;
 const THREADS: u32 = 8;
 
 /// The settings, in the order in which they run.

@@ -14,6 +14,11 @@ use std::process::{Command, Stdio};
 /// The emulator for the one architecture that the rig supports.
 pub const QEMU: &str = "qemu-system-x86_64";
 
+/// Those of virtme-ng, and a cache. Programs start faster; what changes on the
+/// machine meanwhile may not be seen, so a shell does without.
+const ROOT_FLAGS: &str =
+    "rootflags=version=9p2000.L,trans=virtio,access=any,msize=524288,cache=loose";
+
 /// Folders that the guest may write to, in memory; those that exist.
 const OVERLAYS: [&str; 10] =
     ["/etc", "/home", "/lib", "/mnt", "/opt", "/root", "/srv", "/tmp", "/usr", "/var"];
@@ -86,7 +91,8 @@ fn is_folder(path: &Path) -> bool {
 fn kernel_parameters(guest: &Guest) -> impl Iterator<Item = String> + '_ {
     let disk = format!("brd.rd_size={}", guest.machine.memory / 1024);
     let fixed = ["loglevel=7", "brd.rd_nr=1", &disk, "panic=-1"].map(str::to_owned);
-    fixed.into_iter().chain(guest.append.iter().cloned())
+    let root = (!guest.interactive).then(|| ROOT_FLAGS.to_owned());
+    root.into_iter().chain(fixed).chain(guest.append.iter().cloned())
 }
 
 #[cfg(test)]

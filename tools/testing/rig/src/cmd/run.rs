@@ -44,6 +44,9 @@ pub struct Args {
 impl Args {
     pub fn run(self) -> Result<ExitCode> {
         let Args { sources, guest, session, kernel, size, fsx, seed, plain } = self;
+        if plain == 1 {
+            guest.refuse_image("PLAIN=1 builds two kernels")?;
+        }
         check_fit(size.0, guest.machine().memory)?;
         let lab = Lab::open(sources, guest)?;
         let workload =
