@@ -113,7 +113,7 @@ impl<'a, S: Slot> Extents<'a, S> {
         for extent in self.by_ref() {
             emit(extent);
             // OVERFLOW: Each extent takes at least one of at most `u32::MAX` bytes.
-            nents = nents.saturating_add(1);
+            nents = nents.wrapping_add(1);
         }
 
         if self.remaining == 0 {
@@ -135,19 +135,18 @@ impl<'a, S: Slot> Extents<'a, S> {
         let end = u64::from(self.offset) + u64::from(self.cap);
 
         // OVERFLOW: What lies past the last page boundary is less than a page, `cap` is not.
-        self.cap.saturating_sub((end % PAGE_SIZE as u64) as u32)
+        self.cap.wrapping_sub((end % PAGE_SIZE as u64) as u32)
     }
 
-    /// Returns how many of the first `span` slots are contiguous.
+    /// Returns how many of the first `span` slots are contiguous, at least one.
     #[inline]
     fn run(&self, span: usize) -> usize {
-        self.slots
-            .get(..span)
-            .unwrap_or(self.slots)
+        let slots = self.slots.get(..span).unwrap_or(self.slots);
+
+        slots
             .windows(2)
-            .take_while(|pair| matches!(pair, [page, next] if page.precedes(next)))
-            .count()
-            .saturating_add(1)
+            .position(|pair| !matches!(pair, [page, next] if page.precedes(next)))
+            .map_or(slots.len(), |last| last.wrapping_add(1))
     }
 }
 
@@ -161,14 +160,14 @@ impl<'a, S: Slot> Iterator for Extents<'a, S> {
             return None;
         }
 
-        let begin = u64::from(self.offset);
-        let end = begin + u64::from(self.limit());
-        let run = self.run(end.div_ceil(PAGE_SIZE as u64) as usize);
-        let end = end.min((run as u64) << PAGE_SHIFT);
+        let offset = u64::from(self.offset);
+        let limit = offset + u64::from(self.limit());
+        let run = self.run(limit.div_ceil(PAGE_SIZE as u64) as usize);
+        let end = limit.min((run as u64) << PAGE_SHIFT);
 
-        // OVERFLOW: The first page alone extends beyond `begin`.
+        // OVERFLOW: The first page alone extends beyond the offset.
         // CAST: The extent is no longer than the limit, which is a `u32`.
-        let len = end.saturating_sub(begin) as u32;
+        let len = end.wrapping_sub(offset) as u32;
         let extent = Extent {
             first,
             offset: self.offset,
@@ -183,7 +182,7 @@ impl<'a, S: Slot> Iterator for Extents<'a, S> {
         // INVARIANT: The remainder is less than a page.
         self.offset = (end % PAGE_SIZE as u64) as u32;
         // OVERFLOW: The limit does not exceed what remains.
-        self.remaining = self.remaining.saturating_sub(len);
+        self.remaining = self.remaining.wrapping_sub(len);
         Some(extent)
     }
 }

@@ -9,6 +9,7 @@ use crate::host::{self, Toolchain};
 use crate::make::{Make, Warning};
 use crate::progress::{clock, Meter};
 use crate::replay;
+use crate::seed::{self, RUNNING};
 use crate::source;
 use crate::tree::{self, Origins, Tree};
 use anyhow::{Context, Result};
@@ -23,9 +24,6 @@ const OBJECTS: usize = 1900;
 
 /// MiB that a full and an incremental build take.
 const SPACE: (u64, u64) = (2500, 300);
-
-/// Exists while a build runs, and after one was interrupted.
-const RUNNING: &str = ".building";
 
 /// What the image of a build folder was made of.
 const STAMP: &str = ".built";
@@ -80,6 +78,7 @@ pub fn prepare(cache: &Cache, origins: &Origins, flavour: &Flavour) -> Result<(M
     let toolchain = set_up(cache, origins, flavour.rust)?;
     let tree = tree::prepare(cache, origins, &flavour.tree)?;
     let make = Make::new(cache, tree.dir.clone(), &flavour.to_string(), toolchain)?;
+    seed::seed(&make.build_dir)?;
     let fragments = config::fragments(&origins.root, flavour);
     config::ensure(&make, &fragments, &inputs(&make.toolchain, &tree)?, Symbols::All)?;
     Ok((make, tree))

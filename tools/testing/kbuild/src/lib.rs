@@ -22,6 +22,7 @@ pub mod overlay;
 pub mod progress;
 pub mod replay;
 pub mod repo;
+pub mod seed;
 pub mod series;
 pub mod series_check;
 pub mod source;

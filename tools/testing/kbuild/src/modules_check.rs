@@ -9,6 +9,7 @@ use crate::flavour::Flavour;
 use crate::kernel;
 use crate::make::Make;
 use crate::progress::Meter;
+use crate::seed;
 use crate::tally::Tally;
 use crate::tree::{self, Origins};
 use anyhow::{ensure, Result};
@@ -28,6 +29,7 @@ pub fn run(cache: &Cache, origins: &Origins, tally: &mut Tally) -> Result<()> {
     let toolchain = kernel::set_up(cache, origins, true)?;
     let tree = tree::prepare(cache, origins, &flavour.tree)?;
     let make = Make::new(cache, tree.dir.clone(), "modules", toolchain)?;
+    seed::seed(&make.build_dir)?;
     let inputs = kernel::inputs(&make.toolchain, &tree)?;
     for (name, extra) in [("inline helpers", None), ("helpers as functions", Some("no-inline"))] {
         println!("modules with {name}");

@@ -3,6 +3,7 @@
 //! `rig test`: everything that continuous integration checks.
 
 use crate::cmd::e2e::{self, SEED};
+use crate::cmd::microbench;
 use crate::lab::{GuestOptions, Lab};
 use crate::options::Sources;
 use anyhow::Result;
@@ -37,6 +38,11 @@ impl Args {
         stage("static gate", &|tally| kbuild::gate::run(&lab.cache, &lab.origins, tally));
         stage("unit tests in the kernel", &|tally| {
             vm::kunit::run(&lab.tools, lab.guest(&ours)?, None, tally)
+        });
+        stage("cost of the Rust helpers", &|tally| {
+            let table = microbench::measure(&lab, None).map(|table| print!("{table}"));
+            tally.result("Rust helpers cost no more than C helpers", table);
+            Ok(())
         });
         stage("end to end", &|tally| e2e::matrix(&lab, &ours, SEED, tally));
         stage("end to end without Rust", &|tally| e2e::matrix(&lab, &ours_c, SEED, tally));
