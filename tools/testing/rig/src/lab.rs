@@ -41,6 +41,14 @@ pub struct GuestOptions {
     /// What executes the guest; without it a probe decides
     #[arg(long, env = "ACCEL", hide_env_values = true)]
     accel: Option<Accel>,
+    /// 1: register memory for all RDMA Reads and Writes
+    #[arg(long, env = "FORCE_MR", hide_env_values = true, default_value = "0")]
+    #[arg(value_parser = clap::value_parser!(u8).range(0..=1))]
+    force_mr: u8,
+    /// 1: all DMA goes through bounce buffers
+    #[arg(long, env = "SWIOTLB", hide_env_values = true, default_value = "0")]
+    #[arg(value_parser = clap::value_parser!(u8).range(0..=1))]
+    swiotlb: u8,
     /// Boot this kernel instead of building one
     #[arg(long, env = "RIG_IMAGE", hide_env_values = true)]
     image: Option<PathBuf>,
@@ -62,9 +70,22 @@ pub struct SessionOptions {
     #[arg(long, env = "THREADS", hide_env_values = true, default_value = "8")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: u32,
+    /// Longest DMA segment of rxe-dma
+    #[arg(long, env = "MAX_SEGMENT", hide_env_values = true, default_value = "64K")]
+    max_segment: Bytes,
+    /// Payload limit of the server
+    #[arg(long, env = "PAYLOAD", hide_env_values = true, default_value = "1M")]
+    payload: Bytes,
 }
 
 impl GuestOptions {
+    /// What the kernel's command line has for these options.
+    fn parameters(&self) -> Vec<String> {
+        let parameters = [(self.force_mr, "ib_core.force_mr=1"), (self.swiotlb, "swiotlb=force")];
+        let chosen = parameters.iter().filter(|(wanted, _)| *wanted == 1);
+        chosen.map(|(_, parameter)| (*parameter).to_owned()).collect()
+    }
+
     /// The guest's memory and CPUs.
     pub fn machine(&self) -> Machine {
         Machine { memory: self.mem.0, cpus: self.cpus }
@@ -95,7 +116,19 @@ impl SessionOptions {
             io: self.io,
             transport,
             threads: self.threads,
+            max_segment: u32::try_from(self.max_segment.0).unwrap_or(u32::MAX),
+            payload: self.payload.0,
         }
+    }
+
+    /// The kernel for the session's device: `flavour`, or that with the
+    /// test-only patches that the device needs.
+    pub fn kernel(&self, flavour: &Flavour) -> Flavour {
+        let mut flavour = flavour.clone();
+        if let Some(set) = self.rdma.patch_set() {
+            flavour.tree.variant = Some(set.to_owned());
+        }
+        flavour
     }
 }
 
@@ -133,7 +166,7 @@ impl Lab {
         let image = self.image(flavour)?;
         let accel = accel::choose(&self.tools, &image, self.options.accel)?;
         let machine = self.options.machine();
-        Ok(Guest { image, accel, machine, append: Vec::new(), interactive: false })
+        Ok(Guest { image, accel, machine, append: self.options.parameters(), interactive: false })
     }
 
     /// Like [`Lab::guest`], without KUnit at boot.

@@ -20,24 +20,16 @@ const MODES: [IoMode; 3] = [IoMode::Buffered, IoMode::Dontcache, IoMode::Direct]
 /// Payload of a case: enough for every path, small enough for an emulator.
 const SIZE: u64 = 8 * MIB;
 const FSX_OPERATIONS: u32 = 100;
-const THREADS: u32 = 8;
 
 /// The settings, in the order in which they run.
 pub fn sessions() -> Vec<Session> {
-    let session = |device, version, io, transport| Session {
-        device,
-        version,
-        io,
-        transport,
-        threads: THREADS,
-    };
     let mut sessions = Vec::new();
     for device in [Device::Rxe, Device::Siw] {
         for version in VERSIONS {
-            sessions.extend(MODES.map(|io| session(device, version, io, Transport::Rdma)));
+            sessions.extend(MODES.map(|io| Session::new(device, version, io, Transport::Rdma)));
         }
     }
-    let tcp = |version| session(Device::Siw, version, IoMode::Direct, Transport::Tcp);
+    let tcp = |version| Session::new(Device::Siw, version, IoMode::Direct, Transport::Tcp);
     sessions.extend(VERSIONS.map(tcp));
     sessions
 }

@@ -74,13 +74,7 @@ mod tests {
 
     fn settings() -> Settings {
         Settings {
-            session: Session {
-                device: Device::Rxe,
-                version: Version::V42,
-                io: IoMode::Direct,
-                transport: Transport::Rdma,
-                threads: 8,
-            },
+            session: Session::new(Device::Rxe, Version::V42, IoMode::Direct, Transport::Rdma),
             machine: Machine { memory: 4 * GIB, cpus: 2 },
             accel: Accel::Tcg,
             size: 256 * MIB,

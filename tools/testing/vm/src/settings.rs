@@ -13,14 +13,19 @@ pub const MIB: u64 = 1 << 20;
 /// One gibibyte, in bytes.
 pub const GIB: u64 = 1 << 30;
 
+/// Longest DMA segment, in bytes, unless chosen.
+pub const MAX_SEGMENT: u32 = 64 << 10;
+
 /// The software RDMA device of the guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Device {
     /// Soft-RoCE
     Rxe,
     /// Soft-iWARP
     Siw,
+    /// Soft-RoCE that maps memory for a DMA device, with a kernel for tests
+    RxeDma,
 }
 
 /// The NFS version of the client's mount.
@@ -81,6 +86,59 @@ pub struct Session {
     pub transport: Transport,
     /// Server threads.
     pub threads: u32,
+    /// Longest DMA segment of [`Device::RxeDma`], in bytes.
+    pub max_segment: u32,
+    /// The server's payload limit, in bytes.
+    pub payload: u64,
+}
+
+/// What a session needs of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// RDMA device.
+    pub device: Device,
+    /// Longest DMA segment of [`Device::RxeDma`], in bytes.
+    pub max_segment: u32,
+    /// Threads.
+    pub threads: u32,
+    /// Payload limit, in bytes.
+    pub payload: u64,
+}
+
+impl Server {
+    /// A server with the payload limit that most have.
+    pub fn new(device: Device, threads: u32) -> Self {
+        Self { device, max_segment: MAX_SEGMENT, threads, payload: MIB }
+    }
+}
+
+impl Session {
+    /// A session with a server of eight threads.
+    pub fn new(device: Device, version: Version, io: IoMode, transport: Transport) -> Self {
+        let Server { threads, max_segment, payload, .. } = Server::new(device, 8);
+        Self { device, version, io, transport, threads, max_segment, payload }
+    }
+
+    /// What the session needs of the server.
+    pub fn server(&self) -> Server {
+        let Self { device, max_segment, threads, payload, .. } = *self;
+        Server { device, max_segment, threads, payload }
+    }
+}
+
+impl Device {
+    /// The kind of RDMA link.
+    pub fn link_type(self) -> &'static str {
+        match self {
+            Device::Rxe | Device::RxeDma => "rxe",
+            Device::Siw => "siw",
+        }
+    }
+
+    /// The set of test-only patches that a kernel needs for it.
+    pub fn patch_set(self) -> Option<&'static str> {
+        (self == Device::RxeDma).then_some("dma")
+    }
 }
 
 impl IoMode {
@@ -128,7 +186,14 @@ impl fmt::Display for Session {
         match self.transport {
             Transport::Rdma => write!(f, "{} v{} {}", self.device, self.version, self.io),
             Transport::Tcp => write!(f, "tcp v{} {}", self.version, self.io),
+        }?;
+        if self.device == Device::RxeDma {
+            write!(f, " segments of {}", show_size(self.max_segment.into()))?;
         }
+        if self.payload != MIB {
+            write!(f, " payload of {}", show_size(self.payload))?;
+        }
+        Ok(())
     }
 }
 
@@ -207,15 +272,15 @@ mod tests {
 
     #[test]
     fn sessions_have_short_names() {
-        let mut session = Session {
-            device: Device::Siw,
-            version: Version::V41,
-            io: IoMode::Dontcache,
-            transport: Transport::Rdma,
-            threads: 8,
-        };
+        let mut session =
+            Session::new(Device::Siw, Version::V41, IoMode::Dontcache, Transport::Rdma);
         assert_eq!(session.to_string(), "siw v4.1 dontcache");
         session.transport = Transport::Tcp;
         assert_eq!(session.to_string(), "tcp v4.1 dontcache");
+        let mut session =
+            Session::new(Device::RxeDma, Version::V3, IoMode::Direct, Transport::Rdma);
+        session.payload = 4 * MIB;
+        let name = "rxe-dma v3 direct segments of 64 KiB payload of 4 MiB";
+        assert_eq!(session.to_string(), name);
     }
 }

@@ -52,12 +52,13 @@ impl Args {
         let workload =
             Workload { size: size.0, fsx: Some(lab.fsx.clone()), fsx_operations: fsx, seed };
         let job = Measure { session: session.session(Transport::Rdma), workload };
-        let plain_flavour: Flavour = "plain".parse()?;
+        let kernel = session.kernel(&kernel);
+        let plain_flavour = session.kernel(&"plain".parse()?);
         if plain == 1 && kernel != plain_flavour {
             measure(&lab, &plain_flavour, &job)?;
         }
         let (settings, measured) = measure(&lab, &kernel, &job)?;
-        let beside = results::recall(&lab.tools.state, "plain", &settings);
+        let beside = results::recall(&lab.tools.state, &plain_flavour.to_string(), &settings);
         let beside = beside.filter(|_| kernel != plain_flavour);
         print!("{}", table::render(&kernel.to_string(), &measured, beside.as_ref()));
         if beside.is_none() && kernel != plain_flavour {

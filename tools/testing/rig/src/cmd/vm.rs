@@ -47,8 +47,9 @@ impl Args {
             vmm::require_terminal()?;
         }
         let session = self.session.session(self.mount);
+        let kernel = self.session.kernel(&self.kernel);
         let lab = Lab::open(self.sources, self.guest)?;
-        let mut guest = lab.quiet_guest(&self.kernel)?;
+        let mut guest = lab.quiet_guest(&kernel)?;
         guest.interactive = self.cmd.is_none();
         let folder = std::env::current_dir().context("the current folder is gone")?;
         let job = Command { session, line: self.cmd, folder, environment: environment() };

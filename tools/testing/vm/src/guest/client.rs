@@ -67,13 +67,7 @@ mod tests {
 
     #[test]
     fn options_follow_version_and_transport() {
-        let mut session = Session {
-            device: Device::Rxe,
-            version: Version::V3,
-            io: IoMode::Direct,
-            transport: Transport::Rdma,
-            threads: 8,
-        };
+        let mut session = Session::new(Device::Rxe, Version::V3, IoMode::Direct, Transport::Rdma);
         let text = options(&session);
         assert!(text.starts_with("vers=3,"), "{text}");
         assert!(text.contains("proto=rdma,port=20049"), "{text}");

@@ -9,13 +9,14 @@ use crate::guest::progress::Progress;
 use crate::guest::server::RDMA_PORT;
 use crate::guest::session::Host;
 use crate::job::{self, Crafted, Outcome};
+use crate::settings::Server;
 use anyhow::{bail, Context, Result};
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
 
 /// Runs it to its end; which cases failed is in its own lines.
 pub fn run(job: &Crafted, progress: &Progress) -> Result<Outcome> {
-    let host = Host::start(job.device, job.threads)?;
+    let host = Host::start(Server::new(job.device, job.threads))?;
     progress.say("running the crafted client");
     client(job, progress)?;
     host.stop()?;

@@ -15,7 +15,7 @@ use anyhow::{Context, Result};
 /// server cannot be set up or taken down.
 pub fn run(job: &Matrix, progress: &Progress) -> Result<Outcome> {
     let first = job.sessions.first().context("the matrix is empty")?;
-    let mut host = Host::start(first.device, first.threads)?;
+    let mut host = Host::start(first.server())?;
     let counters = Counters::install().context("cannot count events")?;
     for session in &job.sessions {
         progress.say(format!("case {session}"));

@@ -54,7 +54,7 @@ fn perform(job: &Job, progress: &Progress) -> Result<Outcome> {
 
 fn measure(job: &Measure, progress: &Progress) -> Result<Outcome> {
     progress.say("setting up server and mount");
-    let mut host = Host::start(job.session.device, job.session.threads)?;
+    let mut host = Host::start(job.session.server())?;
     let counters = Counters::install().context("cannot count events")?;
     host.mount(&job.session)?;
     let measured = transfer::run(&job.session, &job.workload, &counters, progress)?;
@@ -64,7 +64,7 @@ fn measure(job: &Measure, progress: &Progress) -> Result<Outcome> {
 }
 
 fn command(job: &Command, progress: &Progress) -> Result<Outcome> {
-    let mut host = Host::start(job.session.device, job.session.threads)?;
+    let mut host = Host::start(job.session.server())?;
     host.mount(&job.session)?;
     let code = command::run(job, progress)?;
     // The command may have taken down anything itself.

@@ -4,8 +4,10 @@
 //! RDMA device on one end. Client and server share it.
 
 use crate::guest::exec;
-use crate::settings::Device;
+use crate::guest::paths;
+use crate::settings::{Device, Server};
 use anyhow::Result;
+use std::path::Path;
 
 /// Address of the server.
 pub const SERVER: &str = "10.0.0.1";
@@ -26,12 +28,30 @@ pub fn ethernet() -> Result<()> {
 }
 
 /// Adds the RDMA device.
-pub fn add_device(device: Device) -> Result<()> {
-    let (name, kind) = (format!("{device}0"), device.to_string());
-    exec::step("rdma", &["link", "add", &name, "type", &kind, "netdev", "veth0"]).map(drop)
+pub fn add_device(server: &Server) -> Result<()> {
+    let kind = server.device.link_type();
+    if kind == "rxe" {
+        set_dma(server)?;
+    }
+    exec::step("rdma", &["link", "add", &name(server.device), "type", kind, "netdev", "veth0"])
+        .map(drop)
+}
+
+/// Chooses between virtual DMA and a DMA device, in a kernel for tests.
+fn set_dma(server: &Server) -> Result<()> {
+    let path = "/sys/module/rdma_rxe/parameters/dma_max_seg_size";
+    match server.device {
+        Device::RxeDma => paths::write(path, &server.max_segment.to_string()),
+        _ if Path::new(path).exists() => paths::write(path, "0"),
+        _ => Ok(()),
+    }
+}
+
+fn name(device: Device) -> String {
+    format!("{}0", device.link_type())
 }
 
 /// Removes the RDMA device; fails if something still holds it.
 pub fn remove_device(device: Device) -> Result<()> {
-    exec::step("rdma", &["link", "delete", &format!("{device}0")]).map(drop)
+    exec::step("rdma", &["link", "delete", &name(device)]).map(drop)
 }

@@ -3,7 +3,7 @@
 //! The NFS server: threads, listeners, payload limit and I/O modes.
 
 use crate::guest::{exec, paths};
-use crate::settings::{IoMode, MIB};
+use crate::settings::{IoMode, Server};
 use anyhow::{ensure, Context, Result};
 use std::fs;
 use std::path::Path;
@@ -19,15 +19,15 @@ const DEBUGFS: &str = "/sys/kernel/debug";
 /// Starts the threads and opens the listeners, TCP and RDMA.
 ///
 /// An RDMA device must be there before.
-pub fn start(threads: u32) -> Result<()> {
+pub fn start(server: &Server) -> Result<()> {
     // These three are fixed once threads run.
-    set("max_block_size", &MIB.to_string())?;
+    set("max_block_size", &server.payload.to_string())?;
     set("nfsv4leasetime", "10")?;
     set("nfsv4gracetime", "10")?;
-    exec::step("rpc.nfsd", &["--no-udp", &threads.to_string()])?;
+    exec::step("rpc.nfsd", &["--no-udp", &server.threads.to_string()])?;
     set("portlist", &format!("rdma {RDMA_PORT}"))?;
     end_grace()?;
-    check(threads)
+    check(server)
 }
 
 /// Clients may only open files once the grace period is over.
@@ -67,7 +67,8 @@ pub fn set_io_mode(mode: IoMode) -> Result<()> {
     Ok(())
 }
 
-fn check(threads: u32) -> Result<()> {
+fn check(server: &Server) -> Result<()> {
+    let Server { threads, payload: limit, .. } = server;
     let running = get("threads")?;
     let wanted = threads.to_string();
     ensure!(running.trim() == wanted, "nfsd runs {} threads, not {threads}", running.trim());
@@ -76,7 +77,11 @@ fn check(threads: u32) -> Result<()> {
         ensure!(ports.lines().any(|line| line == port), "nfsd does not listen on {port}");
     }
     let payload = get("max_block_size")?;
-    ensure!(payload.trim() == MIB.to_string(), "nfsd's payload limit is {}", payload.trim());
+    ensure!(
+        payload.trim() == limit.to_string(),
+        "nfsd's payload limit is {} and not {limit}",
+        payload.trim()
+    );
     Ok(())
 }
 

@@ -5,44 +5,43 @@
 //! Taking down is part of the test: what is still in use then has leaked.
 
 use crate::guest::{client, export, network, paths, rpc, server};
-use crate::settings::{Device, Session};
+use crate::settings::{Server, Session};
 use anyhow::{Context, Result};
 
 /// A guest with the file system exported and the server running.
 #[derive(Debug)]
 pub struct Host {
-    device: Device,
-    threads: u32,
+    server: Server,
 }
 
 impl Host {
     /// Sets up everything up to the listeners.
-    pub fn start(device: Device, threads: u32) -> Result<Self> {
+    pub fn start(server: Server) -> Result<Self> {
         paths::prepare()?;
         network::ethernet()?;
         export::make()?;
         rpc::start()?;
         export::export()?;
-        network::add_device(device)?;
-        server::start(threads)?;
-        Ok(Self { device, threads })
+        network::add_device(&server)?;
+        server::start(&server)?;
+        Ok(Self { server })
     }
 
     /// Exchanges the RDMA device; the server starts anew.
-    pub fn use_device(&mut self, device: Device) -> Result<()> {
-        if device == self.device {
+    pub fn use_server(&mut self, server: Server) -> Result<()> {
+        if server == self.server {
             return Ok(());
         }
         server::stop()?;
-        network::remove_device(self.device)?;
-        network::add_device(device)?;
-        self.device = device;
-        server::start(self.threads)
+        network::remove_device(self.server.device)?;
+        network::add_device(&server)?;
+        self.server = server;
+        server::start(&server)
     }
 
     /// Sets the I/O mode and mounts.
     pub fn mount(&mut self, session: &Session) -> Result<()> {
-        self.use_device(session.device)?;
+        self.use_server(session.server())?;
         server::set_io_mode(session.io)?;
         client::mount(session)
     }
@@ -50,7 +49,7 @@ impl Host {
     /// Stops everything; nothing may be mounted any more.
     pub fn stop(self) -> Result<()> {
         server::stop().context("while taking down")?;
-        network::remove_device(self.device).context("while taking down")?;
+        network::remove_device(self.server.device).context("while taking down")?;
         export::drop_it().context("while taking down")?;
         rpc::stop().context("while taking down")
     }
