@@ -3,8 +3,9 @@
 # Front end of the rig: see `make help`. The variables reach the rig through
 # the environment.
 
-VARIABLES := ACCEL CMD CPUS FLAVOUR IO KDIR KERNEL MEM MOUNT ONLY \
-	     PEER_PATCHES PLAIN RDMA SIZE THREADS VERS SUNRPC_RUST_CACHE
+VARIABLES := ACCEL CMD CPUS FLAVOUR FORCE_MR IO KDIR KERNEL MAX_SEGMENT MEM \
+	     MOUNT ONLY PAYLOAD PEER_PATCHES PLAIN RDMA SIZE SWIOTLB THREADS \
+	     VERS SUNRPC_RUST_CACHE
 
 # Taken literally: a '$' in CMD is for the guest's shell.
 $(foreach v,$(VARIABLES),$(if $(filter command environment,$(firstword $(origin $v))),\
@@ -34,7 +35,8 @@ help:
 #: make distclean      remove the cache folder
 #:
 #: Variables: KDIR= (your own 7.3 tree) KERNEL=ours|ours-c|plain|rfc-c PLAIN=1
-#:   RDMA=rxe|siw VERS=3|4.1|4.2 IO=buffered|dontcache|direct MOUNT=rdma|tcp
+#:   RDMA=rxe|siw|rxe-dma MAX_SEGMENT= SWIOTLB=1 FORCE_MR=1 PAYLOAD=
+#:   VERS=3|4.1|4.2 IO=buffered|dontcache|direct MOUNT=rdma|tcp
 #:   THREADS= MEM= CPUS= SIZE= ACCEL=kvm|tcg PEER_PATCHES= SUNRPC_RUST_CACHE=
 
 $(TARGETS):

@@ -219,6 +219,7 @@ pub fn show_size(bytes: u64) -> String {
     match bytes {
         _ if bytes % GIB == 0 => format!("{} GiB", bytes / GIB),
         _ if bytes % MIB == 0 => format!("{} MiB", bytes / MIB),
+        _ if bytes % 1024 == 0 => format!("{} KiB", bytes / 1024),
         _ => format!("{bytes} bytes"),
     }
 }
