@@ -24,8 +24,8 @@ use super::{
 pub struct SendLimits {
     /// The number of scatter/gather entries, the one for the transport header included.
     pub max_sges: u32,
-    /// The size of the transport header's buffer, in bytes.
-    pub buffer_size: u32,
+    /// The longest Send that the client expects, in bytes. It fits the transport header's buffer.
+    pub inline_threshold: u32,
     /// A message of fewer bytes is always copied.
     pub pull_up_below: u32,
     /// The number of bytes in one scatter/gather entry.
@@ -44,7 +44,7 @@ pub enum Transmit {
 /// The reason why a message cannot be sent.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unsendable {
-    /// Too many pieces to map, too many bytes to copy.
+    /// It exceeds the inline threshold.
     TooBig,
     /// The page list does not hold what the message says.
     Incomplete,
@@ -102,13 +102,11 @@ pub fn choose<S: Slot>(
         Ok(())
     })?;
 
-    if len < u64::from(limits.pull_up_below) {
-        Ok(Transmit::PullUp)
-    } else if sges < limits.max_sges {
-        Ok(Transmit::Map)
-    } else if len <= u64::from(limits.buffer_size) {
+    if len > u64::from(limits.inline_threshold) {
+        Err(Unsendable::TooBig)
+    } else if len < u64::from(limits.pull_up_below) || sges >= limits.max_sges {
         Ok(Transmit::PullUp)
     } else {
-        Err(Unsendable::TooBig)
+        Ok(Transmit::Map)
     }
 }

@@ -97,7 +97,7 @@ impl Transport<'_> {
 
         SendLimits {
             max_sges,
-            buffer_size: u32::try_from(buffer_size).unwrap_or(0),
+            inline_threshold: u32::try_from(buffer_size).unwrap_or(0),
             pull_up_below: bindings::RPCRDMA_PULLUP_THRESH,
             max_sge_len: self.max_bvec_len(),
         }
@@ -399,13 +399,13 @@ impl<'a> SendContext<'a> {
     /// Returns where the piece ends.
     pub(crate) fn copy(&mut self, at: u32, piece: &Piece<'_, PageSlot>) -> Result<u32> {
         let end = at.checked_add(piece.len()).ok_or(EMSGSIZE)?;
-        if end > self.rdma.send_limits().buffer_size {
+        if end > self.rdma.send_limits().inline_threshold {
             return Err(EMSGSIZE);
         }
         let mut bvec = piece_to_bvec(piece);
 
         // SAFETY: The pages of a message are in directly mapped memory. The header's buffer has
-        // `buffer_size` bytes, and none of them is part of the message.
+        // `inline_threshold` bytes, and none of them is part of the message.
         unsafe {
             let from: *const u8 = bindings::bvec_virt(&mut bvec).cast_const().cast();
             let to = (*self.ptr.as_ptr())

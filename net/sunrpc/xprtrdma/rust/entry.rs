@@ -89,7 +89,7 @@ pub unsafe extern "C" fn svc_rdma_prepare_write_list(
 
 /// Chains the RDMA Writes for the Reply chunk in front of the Send.
 ///
-/// Returns the length of the Reply in bytes, or the errno of [`write::reply_chunk`].
+/// Returns the number of bytes in the Reply chunk, or the errno of [`write::reply_chunk`].
 ///
 /// # Safety
 ///
@@ -103,17 +103,20 @@ pub unsafe extern "C" fn svc_rdma_prepare_reply_chunk(
     xdr: *const bindings::xdr_buf,
 ) -> c_int {
     // SAFETY: The caller vouches for all pointers.
-    unsafe {
-        let result = Transport::from_raw(rdma).and_then(|rdma| {
+    let written = unsafe {
+        Transport::from_raw(rdma).and_then(|rdma| {
             write::reply_chunk(
                 &mut SendContext::from_raw(rdma, sctxt)?,
                 ChunkList::from_raw(write_pcl),
                 ChunkList::from_raw(reply_pcl),
                 &xdr_buf_from_raw(xdr)?,
             )
-        });
-        to_int(result, c_int::try_from((*xdr).len).unwrap_or(c_int::MAX))
-    }
+        })
+    };
+    written.map_or_else(
+        |err| err.to_errno(),
+        |len| c_int::try_from(len).unwrap_or(c_int::MAX),
+    )
 }
 
 /// Posts the RDMA Reads that bring in the chunks of a Call.

@@ -97,23 +97,28 @@ pub(crate) fn write_list(
 
 /// Chains the RDMA Writes that move the Reply, less its payloads, to the Reply chunk.
 ///
+/// Returns the number of bytes that go there.
+///
 /// Fails as [`write_list`] does.
 pub(crate) fn reply_chunk(
     send: &mut SendContext<'_>,
     write_list: ChunkList<'_>,
     reply_list: ChunkList<'_>,
     reply: &XdrBuf<'_>,
-) -> Result {
+) -> Result<u32> {
     let chunk = reply_list.first().ok_or(EINVAL)?;
     let total = u32::try_from(reply.len()).map_err(|_| EMSGSIZE)?;
     let rdma = send.transport();
     let mut context = send.reply_chunk(chunk);
     let mut cursor = SegmentCursor::default();
+    let mut written = 0u32;
 
     try_for_each_nonpayload::<Error>(total, write_list.payloads(), |offset, len| {
         let part = reply.range(offset, len).ok_or(EMSGSIZE)?;
+        // OVERFLOW: The parts do not overlap, and the Reply has a `u32` of bytes.
+        written = written.wrapping_add(len);
         write_message(rdma, &mut context, &part, chunk.segments(), &mut cursor)
     })?;
     send.link_reply_chunk();
-    Ok(())
+    Ok(written)
 }

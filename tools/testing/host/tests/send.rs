@@ -100,7 +100,7 @@ proptest! {
     ) {
         let limits = SendLimits {
             max_sges,
-            buffer_size: 4096,
+            inline_threshold: 4096,
             pull_up_below: 512,
             max_sge_len: u32::MAX,
         };
@@ -120,14 +120,14 @@ proptest! {
         prop_assert_eq!(counted, Ok(()));
 
         match choose(&shape.xdr_buf(), payloads.iter().copied(), header_len, &limits) {
-            Ok(Transmit::Map) => prop_assert!(len >= 512 && sges < max_sges),
+            Ok(Transmit::Map) => prop_assert!((512..=4096).contains(&len) && sges < max_sges),
             Ok(Transmit::PullUp) => {
                 prop_assert!(len <= 4096);
                 prop_assert!(len < 512 || sges >= max_sges);
             }
             Err(why) => {
                 prop_assert_eq!(why, Unsendable::TooBig);
-                prop_assert!(len > 4096 && sges >= max_sges);
+                prop_assert!(len > 4096);
             }
         }
     }
@@ -161,8 +161,12 @@ proptest! {
 #[test]
 fn pull_up_boundaries() {
     let slots: Vec<_> = (0..4).map(|n| message::PageSlot(Some(2 * n))).collect();
-    let limits =
-        SendLimits { max_sges: 4, buffer_size: 4096, pull_up_below: 512, max_sge_len: u32::MAX };
+    let limits = SendLimits {
+        max_sges: 4,
+        inline_threshold: 4096,
+        pull_up_below: 512,
+        max_sge_len: u32::MAX,
+    };
     let choice = |head, page_base, page_len| {
         let shape = Shape { head, slots: slots.clone(), page_base, page_len, tail: 0 };
         choose(&shape.xdr_buf(), [], 28, &limits)
@@ -174,4 +178,6 @@ fn pull_up_boundaries() {
     let page = PAGE_SIZE as u32;
     assert_eq!(choice(100, page - 100, 3000), Ok(Transmit::PullUp));
     assert_eq!(choice(100, page - 1, page + 2), Err(Unsendable::TooBig));
+    assert_eq!(choice(4068, 0, 0), Ok(Transmit::Map));
+    assert_eq!(choice(4069, 0, 0), Err(Unsendable::TooBig));
 }
