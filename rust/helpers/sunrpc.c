@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
+#ifdef CONFIG_SUNRPC_RUST
 #include <linux/mm.h>
 #include <xen/xen.h>
 
@@ -21,3 +22,4 @@ __rust_helper bool rust_helper_xen_domain(void)
 	return xen_domain();
 }
 #endif
+#endif /* CONFIG_SUNRPC_RUST */
