@@ -20,6 +20,8 @@ static bool svc_page_precedes_on_bus(struct page *page,
 
 	if (!xen_domain())
 		return true;
+	if (!IS_ENABLED(CONFIG_BLOCK))
+		return false;
 	bvec_set_page(&bv, page, PAGE_SIZE, 0);
 	return xen_biovec_phys_mergeable(&bv, next);
 }

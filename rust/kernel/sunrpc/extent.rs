@@ -68,6 +68,7 @@ impl<'a, S> Extent<'a, S> {
 ///
 /// - `offset` is less than [`PAGE_SIZE`].
 /// - `cap` is not zero.
+/// - `remaining` is not zero, or `slots` is empty.
 #[derive(Debug)]
 pub struct Extents<'a, S> {
     slots: &'a [S],
@@ -88,7 +89,7 @@ impl<'a, S: Slot> Extents<'a, S> {
             return None;
         }
 
-        // INVARIANT: Both have just been checked.
+        // INVARIANT: All have just been checked.
         Some(Self {
             slots,
             offset,
@@ -155,10 +156,7 @@ impl<'a, S: Slot> Iterator for Extents<'a, S> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let first = self.slots.first()?;
-        if self.remaining == 0 || first.is_empty() {
-            return None;
-        }
+        let first = self.slots.first().filter(|slot| !slot.is_empty())?;
 
         let offset = u64::from(self.offset);
         let limit = offset + u64::from(self.limit());
@@ -174,6 +172,14 @@ impl<'a, S: Slot> Iterator for Extents<'a, S> {
             len,
         };
 
+        // OVERFLOW: The limit does not exceed what remains.
+        self.remaining = self.remaining.wrapping_sub(len);
+        if self.remaining == 0 {
+            // INVARIANT: Nothing is left to be described.
+            self.slots = &[];
+            return Some(extent);
+        }
+
         // BOUNDS: The extent ends in the run, and the run is a part of `slots`.
         self.slots = self
             .slots
@@ -181,8 +187,6 @@ impl<'a, S: Slot> Iterator for Extents<'a, S> {
             .unwrap_or_default();
         // INVARIANT: The remainder is less than a page.
         self.offset = (end % PAGE_SIZE as u64) as u32;
-        // OVERFLOW: The limit does not exceed what remains.
-        self.remaining = self.remaining.wrapping_sub(len);
         Some(extent)
     }
 }

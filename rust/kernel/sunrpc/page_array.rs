@@ -77,7 +77,7 @@ impl PageSlot {
     }
 
     /// Returns whether two pages that are adjacent to Linux are adjacent on the bus, too.
-    #[cfg(CONFIG_XEN)]
+    #[cfg(all(CONFIG_XEN, CONFIG_BLOCK))]
     #[inline]
     fn bus_precedes(&self, next: &Self) -> bool {
         let page = bindings::bio_vec {
@@ -90,6 +90,16 @@ impl PageSlot {
         // SAFETY: `page` describes a page, and `next` points to a `struct page`, by the type
         // invariants.
         unsafe { !bindings::xen_domain() || bindings::xen_biovec_phys_mergeable(&page, next.0) }
+    }
+
+    /// Returns whether two pages that are adjacent to Linux are adjacent on the bus, too.
+    ///
+    /// Only the block layer tells.
+    #[cfg(all(CONFIG_XEN, not(CONFIG_BLOCK)))]
+    #[inline]
+    fn bus_precedes(&self, _next: &Self) -> bool {
+        // SAFETY: The type of the domain can be asked for at any time.
+        unsafe { !bindings::xen_domain() }
     }
 
     /// Returns whether two pages that are adjacent to Linux are adjacent on the bus, too.
