@@ -32,9 +32,9 @@ impl RemoteRange {
     }
 }
 
-/// The chunk has fewer bytes than the payload.
+/// The segments have no room for this number of bytes.
 #[derive(Debug, PartialEq, Eq)]
-pub struct ChunkOverflow;
+pub struct ChunkOverflow(pub u32);
 
 /// A position in the segments of a Write chunk or a Reply chunk.
 ///
@@ -59,7 +59,9 @@ impl SegmentCursor {
         len: u32,
     ) -> Result<RemoteRange, ChunkOverflow> {
         loop {
-            let segment = segments.get(self.seg_no as usize).ok_or(ChunkOverflow)?;
+            let segment = segments
+                .get(self.seg_no as usize)
+                .ok_or(ChunkOverflow(len))?;
             let part = segment.part(self.seg_off, len);
 
             self.seg_off = self.seg_off.saturating_add(part.length);
@@ -72,6 +74,32 @@ impl SegmentCursor {
             }
         }
     }
+}
+
+/// Hands each part of the `len` bytes that start `offset` bytes into a chunk to `f`, in order.
+///
+/// Segments of zero length are passed over.
+#[inline]
+pub fn try_for_each_part<E: From<ChunkOverflow>>(
+    segments: &[RemoteRange],
+    offset: u32,
+    len: u32,
+    mut f: impl FnMut(RemoteRange) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut cursor = SegmentCursor::default();
+    let mut skip = offset;
+    let mut left = len;
+
+    while skip > 0 {
+        let passed = cursor.take(segments, skip)?;
+        skip = skip.saturating_sub(passed.length);
+    }
+    while left > 0 {
+        let part = cursor.take(segments, left)?;
+        f(part)?;
+        left = left.saturating_sub(part.length);
+    }
+    Ok(())
 }
 
 /// A result payload that goes to a Write chunk: which bytes of the Reply it is.

@@ -81,19 +81,6 @@ fn linear(kvec: &bindings::kvec) -> Result<Linear> {
 pub struct Chunk(Opaque<bindings::svc_rdma_chunk>);
 
 impl Chunk {
-    /// Views a chunk.
-    ///
-    /// # Safety
-    ///
-    /// `ptr` must point to a chunk that has `ch_segcount` segments, and that nobody changes during
-    /// `'a`.
-    #[inline]
-    pub unsafe fn from_raw<'a>(ptr: *const bindings::svc_rdma_chunk) -> &'a Self {
-        // SAFETY: `Chunk` has the layout of a `svc_rdma_chunk`.
-        // INVARIANT: The caller vouches for the number of segments.
-        unsafe { &*ptr.cast() }
-    }
-
     /// Returns the raw pointer.
     #[inline]
     pub fn as_raw(&self) -> *const bindings::svc_rdma_chunk {
@@ -143,7 +130,7 @@ impl Chunk {
         // layout of one of them.
         unsafe {
             slice::from_raw_parts(
-                (*chunk).ch_segments.as_ptr().cast(),
+                (&raw const (*chunk).ch_segments).cast(),
                 (*chunk).ch_segcount as usize,
             )
         }

@@ -26,9 +26,6 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// No bytes.
-    pub const EMPTY: Self = Self::new(core::ptr::null(), 0);
-
     /// Describes the `len` bytes at `base`.
     #[inline]
     pub const fn new(base: *const u8, len: u32) -> Self {

@@ -24,6 +24,7 @@ use kernel::{
     sunrpc::{
         chunk::RemoteRange,
         page_array::PageSlot,
+        read_sink::SinkCursor,
         send::SendLimits,
         views::{
             Chunk,
@@ -87,17 +88,25 @@ impl Transport<'_> {
         }
     }
 
+    /// Returns the number of scatter/gather entries that a Send can have.
+    fn max_sges(&self) -> u32 {
+        // SAFETY: By the type invariants, the limits do not change.
+        unsafe { (*self.as_raw()).sc_max_send_sges }
+    }
+
+    /// Returns the number of bytes that a Send can have.
+    fn inline_threshold(&self) -> u32 {
+        // SAFETY: By the type invariants, the limits do not change.
+        let buffer_size = unsafe { (*self.as_raw()).sc_max_req_size };
+
+        u32::try_from(buffer_size).unwrap_or(0)
+    }
+
     /// Returns what a Send on this connection may look like.
     pub(crate) fn send_limits(&self) -> SendLimits {
-        // SAFETY: By the type invariants, the limits do not change.
-        let (max_sges, buffer_size) = unsafe {
-            let rdma = self.as_raw();
-            ((*rdma).sc_max_send_sges, (*rdma).sc_max_req_size)
-        };
-
         SendLimits {
-            max_sges,
-            inline_threshold: u32::try_from(buffer_size).unwrap_or(0),
+            max_sges: self.max_sges(),
+            inline_threshold: self.inline_threshold(),
             pull_up_below: bindings::RPCRDMA_PULLUP_THRESH,
             max_sge_len: self.max_bvec_len(),
         }
@@ -348,7 +357,8 @@ impl<'a> SendContext<'a> {
         // SAFETY: By the type invariants, the context is valid, and it has at least one entry.
         unsafe {
             (*ctxt).sc_send_wr.num_sge = 1;
-            (*(*ctxt).sc_sges.as_mut_ptr()).length = len;
+            let first: *mut bindings::ib_sge = (&raw mut (*ctxt).sc_sges).cast();
+            (*first).length = len;
         }
     }
 
@@ -358,14 +368,15 @@ impl<'a> SendContext<'a> {
         // SAFETY: By the type invariants, the context is valid.
         let at = unsafe { (*ctxt).sc_send_wr.num_sge };
         let index = u32::try_from(at).map_err(|_| EIO)?;
-        if index >= self.rdma.send_limits().max_sges {
+        if index >= self.rdma.max_sges() {
             return Err(EIO);
         }
         let addr = self.dma_map(piece)?;
 
         // SAFETY: The context has as many entries as a Send on this connection can have.
         unsafe {
-            let sge = (*ctxt).sc_sges.as_mut_ptr().add(index as usize);
+            let first: *mut bindings::ib_sge = (&raw mut (*ctxt).sc_sges).cast();
+            let sge = first.add(index as usize);
             (*sge).addr = addr;
             (*sge).length = piece.len();
             (*ctxt).sc_cur_sge_no = at;
@@ -396,10 +407,11 @@ impl<'a> SendContext<'a> {
 
     /// Copies a piece of the message behind the first `at` bytes of the header's buffer.
     ///
-    /// Returns where the piece ends.
+    /// The piece is in one page, since each page has a KASAN tag of its own. Returns where the piece
+    /// ends.
     pub(crate) fn copy(&mut self, at: u32, piece: &Piece<'_, PageSlot>) -> Result<u32> {
         let end = at.checked_add(piece.len()).ok_or(EMSGSIZE)?;
-        if end > self.rdma.send_limits().inline_threshold {
+        if end > self.rdma.inline_threshold() {
             return Err(EMSGSIZE);
         }
         let mut bvec = piece_to_bvec(piece);
@@ -611,9 +623,10 @@ impl<'a> CallContext<'a> {
     }
 
     /// Returns the pages that the Call may take.
-    pub(crate) fn pages(&self) -> &'a [PageSlot] {
+    pub(crate) fn pages(&self) -> &[PageSlot] {
         // SAFETY: `rq_pages` has `rq_maxpages` entries, each of which holds a page while the thread
-        // is in its receive function. They are not changed before the hand-over.
+        // is in its receive function. Only `hand_over()` changes them, which nobody calls while the
+        // slice exists.
         unsafe {
             PageSlot::slice_from_raw(
                 (*self.rqstp.as_ptr()).rq_pages.cast_const(),
@@ -622,7 +635,9 @@ impl<'a> CallContext<'a> {
         }
     }
 
-    /// Copies `bytes` into pages of the Call.
+    /// Copies `bytes` into a page of the Call.
+    ///
+    /// The piece is in one page, since each page has a KASAN tag of its own.
     pub(crate) fn copy_to(&self, piece: &Piece<'_, PageSlot>, bytes: &[u8]) -> Result {
         if bytes.len() != piece.len() as usize {
             return Err(EINVAL);
@@ -638,31 +653,33 @@ impl<'a> CallContext<'a> {
         Ok(())
     }
 
-    /// Records how far the Call has come, and hands the first `nr_pages` pages over to the Receive
-    /// context.
+    /// Records that the Call has come to `end` with `read_bytes` bytes, and hands the pages that
+    /// hold these over to the Receive context.
     ///
     /// The thread's `svc_xprt_release()` does not see them any more. When posting the Reads fails,
     /// the release of the Receive context puts them.
-    pub(crate) fn hand_over(&mut self, nr_pages: u32, read_bytes: u32) {
+    pub(crate) fn hand_over(&mut self, end: &SinkCursor, read_bytes: u32) {
         let (head, rqstp) = (self.head.as_ptr(), self.rqstp.as_ptr());
-        let nr_pages = nr_pages.min(self.max_pages());
+        let nr_pages = end.pages_used().min(self.max_pages());
 
         // SAFETY: By the type invariants, both structures are valid, and each has room for
         // `max_pages()` pages.
         unsafe {
-            let (from, to) = ((*rqstp).rq_pages, (*head).rc_pages.as_mut_ptr());
+            let (from, to) = ((*rqstp).rq_pages, (&raw mut (*head).rc_pages).cast());
             ptr::copy_nonoverlapping(from, to, nr_pages as usize);
             ptr::write_bytes(from, 0, nr_pages as usize);
             (*rqstp).rq_pages_nfree = nr_pages as usize;
             (*head).rc_page_count = nr_pages;
+            (*head).rc_curpage = end.page();
+            (*head).rc_pageoff = end.offset();
             (*head).rc_readbytes = read_bytes;
         }
     }
 
-    /// Posts the RDMA Reads.
+    /// Posts the RDMA Reads. Their completion owns the Receive context from then on.
     ///
     /// Fails with [`EINVAL`] if there is nothing to read, since nothing would ever complete.
-    pub(crate) fn post(&mut self) -> Result {
+    pub(crate) fn post(mut self) -> Result {
         let chunk = self.chunk_context();
         let (cid, sqes, ptr) = (chunk.cid(), chunk.sqe_count(), chunk.ptr.as_ptr());
         if sqes == 0 {

@@ -10,8 +10,8 @@ use kernel::{
     prelude::*,
     sunrpc::{
         chunk::{
-            RemoteRange,
-            SegmentCursor, //
+            try_for_each_part,
+            RemoteRange, //
         },
         page_array::PageSlot,
         read_sink::{
@@ -40,23 +40,24 @@ struct Builder<'a, 'b> {
     max_bvec_len: u32,
 }
 
-impl<'a> Builder<'a, '_> {
-    /// Makes room for `len` bytes, and returns the pages that they go to.
-    fn sink(&mut self, len: u32) -> Result<PageList<'a, PageSlot>> {
+impl Builder<'_, '_> {
+    /// Makes room for `len` bytes, and returns where they go.
+    fn make_room(&mut self, len: u32) -> Result<SinkCursor> {
         let place = self.cursor.take(len).inspect_err(|_| {
             self.call
                 .chunk_context()
                 .trace_page_overrun(self.cursor.page());
         })?;
-        // CAST: The page size fits in 32 bits.
-        let base = place
-            .page()
-            .checked_mul(PAGE_SIZE as u32)
-            .and_then(|base| base.checked_add(place.offset()))
-            .ok_or(EINVAL)?;
 
         self.read_bytes = self.read_bytes.checked_add(len).ok_or(EINVAL)?;
-        Ok(PageList::new(self.call.pages(), base, len))
+        Ok(place)
+    }
+
+    /// Returns the pages that hold `len` bytes from `place` on.
+    fn sink(&self, place: &SinkCursor, len: u32) -> Result<PageList<'_, PageSlot>> {
+        let slots = self.call.pages().get(place.page() as usize..);
+
+        Ok(PageList::new(slots.ok_or(EINVAL)?, place.offset(), len))
     }
 
     /// Builds the RDMA Reads for one range of remote memory.
@@ -64,12 +65,10 @@ impl<'a> Builder<'a, '_> {
         if remote.length == 0 {
             return Ok(());
         }
-        let sink = self.sink(remote.length)?;
-        let ctxt = RwContext::filled(
-            self.call.transport(),
-            &Source::Pages(sink),
-            self.max_bvec_len,
-        )?;
+        let (rdma, cap) = (self.call.transport(), self.max_bvec_len);
+        let place = self.make_room(remote.length)?;
+        let sink = self.sink(&place, remote.length)?;
+        let ctxt = RwContext::filled(rdma, &Source::Pages(sink), cap)?;
 
         ctxt.hand_over(&mut self.call.chunk_context(), remote, Direction::Read)
     }
@@ -87,20 +86,7 @@ impl<'a> Builder<'a, '_> {
 
     /// Builds the RDMA Reads for a range of a chunk.
     fn read_range(&mut self, chunk: &Chunk, offset: u32, len: u32) -> Result {
-        let mut cursor = SegmentCursor::default();
-        let mut skip = offset;
-        let mut left = len;
-
-        while skip > 0 {
-            let passed = cursor.take(chunk.segments(), skip).map_err(|_| EINVAL)?;
-            skip = skip.saturating_sub(passed.length);
-        }
-        while left > 0 {
-            let remote = cursor.take(chunk.segments(), left).map_err(|_| EINVAL)?;
-            self.read(remote)?;
-            left = left.saturating_sub(remote.length);
-        }
-        Ok(())
+        try_for_each_part::<Error>(chunk.segments(), offset, len, |remote| self.read(remote))
     }
 
     /// Copies a range of the Receive buffer.
@@ -108,13 +94,15 @@ impl<'a> Builder<'a, '_> {
         let begin = offset as usize;
         let end = begin.checked_add(len as usize).ok_or(EINVAL)?;
         let mut bytes = self.call.inline_body().get(begin..end).ok_or(EINVAL)?;
-        let sink = self.sink(len)?;
+        let place = self.make_room(len)?;
 
-        sink.try_for_each_piece(u32::MAX, |piece| {
-            let (now, rest) = bytes.split_at_checked(piece.len() as usize).ok_or(EINVAL)?;
-            bytes = rest;
-            self.call.copy_to(&piece, now)
-        })
+        // CAST: The page size fits in 32 bits.
+        self.sink(&place, len)?
+            .try_for_each_piece(PAGE_SIZE as u32, |piece| {
+                let (now, rest) = bytes.split_at_checked(piece.len() as usize).ok_or(EINVAL)?;
+                bytes = rest;
+                self.call.copy_to(&piece, now)
+            })
     }
 
     /// A Call that consists of its body and of more than one Read chunk, or whose body is a chunk
@@ -154,17 +142,17 @@ impl<'a> Builder<'a, '_> {
 /// Fails with [`EINVAL`] if the chunks or their positions make no sense or exceed the pages, with
 /// [`ENOMEM`] or [`EIO`] if resources are exhausted, and with [`ENOTCONN`] if posting fails.
 /// Pages and R/W contexts that were used by then belong to the Receive context.
-pub(crate) fn process_read_list(call: &mut CallContext<'_>) -> Result {
+pub(crate) fn process_read_list(mut call: CallContext<'_>) -> Result {
     let mut builder = Builder {
         cursor: SinkCursor::new(call.max_pages()),
         read_bytes: 0,
         max_bvec_len: call.transport().max_bvec_len(),
-        call,
+        call: &mut call,
     };
     let built = builder.build();
-    let (nr_pages, read_bytes) = (builder.cursor.pages_used(), builder.read_bytes);
+    let (end, read_bytes) = (builder.cursor, builder.read_bytes);
 
-    call.hand_over(nr_pages, read_bytes);
+    call.hand_over(&end, read_bytes);
     built?;
     call.post()
 }

@@ -5,6 +5,7 @@
 //! C counterpart: [`net/sunrpc/xprtrdma/svc_rdma_map.c`](srctree/net/sunrpc/xprtrdma/svc_rdma_map.c)
 
 use kernel::{
+    page::PAGE_SIZE,
     prelude::*,
     sunrpc::{
         send::{
@@ -60,7 +61,8 @@ fn pull_up(
 ) -> Result {
     let mut end = header_len;
 
-    try_for_each_sent_piece::<_, Error>(reply, write_list.payloads(), u32::MAX, |piece| {
+    // CAST: The page size fits in 32 bits.
+    try_for_each_sent_piece::<_, Error>(reply, write_list.payloads(), PAGE_SIZE as u32, |piece| {
         end = send.copy(end, &piece)?;
         Ok(())
     })?;

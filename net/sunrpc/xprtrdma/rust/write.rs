@@ -10,6 +10,7 @@ use kernel::{
     sunrpc::{
         chunk::{
             try_for_each_nonpayload,
+            ChunkOverflow,
             RemoteRange,
             SegmentCursor, //
         },
@@ -31,6 +32,20 @@ use crate::context::{
     WriteChunk, //
 };
 
+/// The reason why a message does not get into a chunk.
+enum Unwritten {
+    /// The chunk is too small.
+    Overflow(ChunkOverflow),
+    /// Resources are exhausted.
+    Failed(Error),
+}
+
+impl From<ChunkOverflow> for Unwritten {
+    fn from(overflow: ChunkOverflow) -> Self {
+        Self::Overflow(overflow)
+    }
+}
+
 /// Builds the RDMA Writes that move a message to the segments of a chunk, from `cursor` on.
 fn write_message(
     rdma: Transport<'_>,
@@ -40,21 +55,20 @@ fn write_message(
     cursor: &mut SegmentCursor,
 ) -> Result {
     let cap = rdma.max_bvec_len();
-    let mut left = msg.len();
-    let written = try_for_each_write::<_, Error>(msg, segments, cursor, |remote, source| {
-        left = left.saturating_sub(remote.length.into());
-        RwContext::filled(rdma, &source, cap)?.hand_over(context, remote, Direction::Write)
+    let written = try_for_each_write(msg, segments, cursor, |remote, source| {
+        RwContext::filled(rdma, &source, cap)
+            .and_then(|ctxt| ctxt.hand_over(context, remote, Direction::Write))
+            .map_err(Unwritten::Failed)
     });
 
-    if written == Err(E2BIG) {
-        let remaining = u32::try_from(left).unwrap_or(u32::MAX);
-        context.trace_overflow(
-            remaining,
-            cursor.seg_no,
-            segments.len().try_into().unwrap_or(0),
-        );
-    }
-    written
+    written.map_err(|why| match why {
+        Unwritten::Failed(err) => err,
+        Unwritten::Overflow(ChunkOverflow(remaining)) => {
+            let num_segs = u32::try_from(segments.len()).unwrap_or(u32::MAX);
+            context.trace_overflow(remaining, cursor.seg_no, num_segs);
+            E2BIG
+        }
+    })
 }
 
 /// Chains the RDMA Writes for one Write chunk in front of the Send.

@@ -5,7 +5,7 @@
 use host::{
     message::{self, cases, extent_bytes, linear_bytes, shape, Byte},
     sunrpc::{
-        chunk::{ChunkOverflow, RemoteRange, SegmentCursor},
+        chunk::{try_for_each_part, ChunkOverflow, RemoteRange, SegmentCursor},
         write_chunk::{try_for_each_write, Source},
     },
 };
@@ -103,6 +103,27 @@ proptest! {
         }
         prop_assert_eq!(&written[..], &remote[..a.len() + b.len()]);
     }
+
+    #[test]
+    fn a_range_of_a_chunk_is_those_bytes_of_it(
+        segments in segments(),
+        offset in 0..60_000u32,
+        len in 0..60_000u32,
+    ) {
+        let remote: Vec<Remote> = segments.iter().flat_map(remote_bytes).collect();
+        let mut parts = Vec::new();
+        let result = try_for_each_part::<ChunkOverflow>(&segments, offset, len, |part| {
+            parts.extend(remote_bytes(&part));
+            Ok(())
+        });
+
+        let begin = remote.len().min(offset as usize);
+        let end = remote.len().min(offset as usize + len as usize);
+        let fits = len == 0 && offset as usize <= remote.len()
+            || (offset + len) as usize <= remote.len();
+        prop_assert_eq!(result.is_ok(), fits);
+        prop_assert_eq!(&parts[..], &remote[begin..end]);
+    }
 }
 
 #[test]
@@ -112,6 +133,6 @@ fn a_segment_without_room_is_passed_over() {
     let segments = [segment(0), segment(0), segment(5000)];
 
     assert_eq!(cursor.take(&segments, 5000), Ok(segment(5000)));
-    assert_eq!(cursor.take(&segments, 1), Err(ChunkOverflow));
-    assert_eq!(SegmentCursor::default().take(&[], 1), Err(ChunkOverflow));
+    assert_eq!(cursor.take(&segments, 1), Err(ChunkOverflow(1)));
+    assert_eq!(SegmentCursor::default().take(&[], 1), Err(ChunkOverflow(1)));
 }
