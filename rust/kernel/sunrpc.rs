@@ -11,12 +11,19 @@
 //! that the sunrpc, rpcrdma or ib_core modules export are for the leaf crates in `net/sunrpc` to
 //! call.
 
+pub mod budget;
 pub mod chunk;
+pub mod depot;
 mod errno;
 pub mod extent;
+pub mod fifo;
+pub mod folio;
+pub mod granule;
 pub mod page_array;
 pub mod read_sink;
+pub mod refill;
 pub mod send;
+pub mod shrinker;
 #[cfg(CONFIG_SUNRPC_XPRT_RDMA)]
 pub mod views;
 pub mod write_chunk;

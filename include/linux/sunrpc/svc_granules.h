@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Contiguous buffers that a service pool recycles.
+ */
+
+#ifndef _LINUX_SUNRPC_SVC_GRANULES_H
+#define _LINUX_SUNRPC_SVC_GRANULES_H
+
+#include <linux/types.h>
+
+struct page;
+struct seq_file;
+struct svc_granules;
+struct svc_granules_pool;
+
+#ifdef CONFIG_SUNRPC_RUST
+
+struct svc_granules_pool *svc_granules_pool_create(int node);
+void svc_granules_pool_destroy(struct svc_granules_pool *pool);
+void svc_granules_show(struct seq_file *file, struct svc_granules_pool *pool);
+
+struct svc_granules *svc_granules_create(struct svc_granules_pool *pool,
+					 unsigned long max_pages);
+void svc_granules_destroy(struct svc_granules *granules);
+
+void svc_granules_fill_call(struct svc_granules *granules, struct page **pages,
+			    unsigned long nr_pages, unsigned long used);
+void svc_granules_fill_reply(struct svc_granules *granules, struct page **pages,
+			     unsigned long nr_pages, unsigned long used);
+
+#else
+
+static inline struct svc_granules_pool *svc_granules_pool_create(int node)
+{
+	return NULL;
+}
+
+static inline void svc_granules_pool_destroy(struct svc_granules_pool *pool)
+{
+}
+
+static inline void svc_granules_show(struct seq_file *file,
+				     struct svc_granules_pool *pool)
+{
+}
+
+static inline struct svc_granules *
+svc_granules_create(struct svc_granules_pool *pool, unsigned long max_pages)
+{
+	return NULL;
+}
+
+static inline void svc_granules_destroy(struct svc_granules *granules)
+{
+}
+
+static inline void svc_granules_fill_call(struct svc_granules *granules,
+					  struct page **pages,
+					  unsigned long nr_pages,
+					  unsigned long used)
+{
+}
+
+static inline void svc_granules_fill_reply(struct svc_granules *granules,
+					   struct page **pages,
+					   unsigned long nr_pages,
+					   unsigned long used)
+{
+}
+
+#endif /* CONFIG_SUNRPC_RUST */
+
+#endif /* _LINUX_SUNRPC_SVC_GRANULES_H */

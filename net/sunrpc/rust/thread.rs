@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! The granules in the page arrays of a thread.
+
+use kernel::{
+    prelude::*,
+    sunrpc::{
+        page_array::PageSlot,
+        refill::{
+            Filled,
+            Groups, //
+        }, //
+    },
+    sync::Arc, //
+};
+
+use crate::{
+    pool::{
+        places,
+        Class,
+        Places,
+        Pool,
+        ORDER, //
+    },
+    trace, //
+};
+
+/// The number of granules that a thread keeps for itself after it has released them, a part of
+/// those in a page array.
+const RING_SHARE: usize = 4;
+
+/// Returns the bookkeeping for `count` groups of `size` slots.
+fn groups(size: usize, count: usize) -> Result<Groups<Places>> {
+    Ok(Groups::new(
+        size,
+        places(count)?,
+        places(ring_len(count))?,
+        places(count)?,
+    ))
+}
+
+/// Returns the number of granules in the ring for `count` groups.
+fn ring_len(count: usize) -> usize {
+    (count / RING_SHARE).max(RING_SHARE)
+}
+
+/// One kind of groups, and where their granules come from.
+struct Filler {
+    groups: Groups<Places>,
+    unaccounted: Filled,
+}
+
+impl Filler {
+    fn new(size: usize, count: usize) -> Result<Self> {
+        Ok(Self {
+            groups: groups(size, count)?,
+            unaccounted: Filled::default(),
+        })
+    }
+
+    /// Returns the most granules that the thread can have of its own.
+    fn need(&self) -> u32 {
+        let count = self.groups.len();
+
+        u32::try_from(count.saturating_add(ring_len(count))).unwrap_or(u32::MAX)
+    }
+
+    /// Fills `slots`, the first `used` of which may be empty.
+    fn fill(&mut self, slots: &mut [PageSlot], used: usize, mut class: &Class) {
+        let filled = self.groups.refill(slots, used, &mut class);
+
+        trace::fill(&filled);
+        self.unaccounted.add(&filled);
+        // Whoever had to go to the pool anyway, or has not for long, brings the figures up to date.
+        if filled.from_pool > 0 || filled.fallback > 0 || self.unaccounted.from_ring > 64 {
+            class.account(&self.unaccounted);
+            self.unaccounted = Filled::default();
+        }
+    }
+
+    fn give_back(&mut self, mut class: &Class) {
+        self.groups.give_back(&mut class);
+        class.account(&self.unaccounted);
+    }
+}
+
+/// What a thread has of the pool's granules.
+pub(crate) struct Thread {
+    pool: Arc<Pool>,
+    call: Filler,
+    reply: Filler,
+    head: Filler,
+}
+
+impl Thread {
+    /// Creates the bookkeeping for page arrays of `max_pages` slots.
+    ///
+    /// Fails with [`EINVAL`] if they are too small for it to be worth while.
+    pub(crate) fn new(pool: Arc<Pool>, max_pages: usize) -> Result<KBox<Self>> {
+        let size = 1usize << ORDER;
+        let groups = max_pages.saturating_sub(1) >> ORDER;
+        if groups < RING_SHARE {
+            return Err(EINVAL);
+        }
+        let thread = KBox::new(
+            Self {
+                pool,
+                call: Filler::new(size, max_pages >> ORDER)?,
+                reply: Filler::new(size, groups)?,
+                head: Filler::new(1, 1)?,
+            },
+            GFP_KERNEL,
+        )?;
+
+        thread
+            .pool
+            .join(thread.need(), thread.head.need(), groups as u32)?;
+        Ok(thread)
+    }
+
+    fn need(&self) -> u32 {
+        self.call.need().saturating_add(self.reply.need())
+    }
+
+    /// Fills the pages for a Call, the first `used` of which may be missing.
+    pub(crate) fn fill_call(&mut self, slots: &mut [PageSlot], used: usize) {
+        self.call.fill(slots, used, &self.pool.granules);
+    }
+
+    /// Fills the pages for a Reply, the first `used` of which may be missing.
+    ///
+    /// The first page, which is not part of a payload, is a granule of its own.
+    pub(crate) fn fill_reply(&mut self, slots: &mut [PageSlot], used: usize) {
+        let Some((head, payload)) = slots.split_first_mut() else {
+            return;
+        };
+
+        if let Some(used) = used.checked_sub(1) {
+            self.head
+                .fill(core::slice::from_mut(head), 1, &self.pool.singles);
+            if used > 0 {
+                self.reply.fill(payload, used, &self.pool.granules);
+            }
+        }
+    }
+
+    /// Gives all granules back to the pool.
+    pub(crate) fn leave(&mut self) {
+        self.call.give_back(&self.pool.granules);
+        self.reply.give_back(&self.pool.granules);
+        self.head.give_back(&self.pool.singles);
+        self.pool.leave(self.need(), self.head.need());
+    }
+}
