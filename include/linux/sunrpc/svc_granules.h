@@ -23,10 +23,14 @@ struct svc_granules *svc_granules_create(struct svc_granules_pool *pool,
 					 unsigned long max_pages);
 void svc_granules_destroy(struct svc_granules *granules);
 
-void svc_granules_fill_call(struct svc_granules *granules, struct page **pages,
-			    unsigned long nr_pages, unsigned long used);
-void svc_granules_fill_reply(struct svc_granules *granules, struct page **pages,
-			     unsigned long nr_pages, unsigned long used);
+unsigned long svc_granules_fill_call(struct svc_granules *granules,
+				     struct page **pages,
+				     unsigned long nr_pages,
+				     unsigned long used);
+unsigned long svc_granules_fill_reply(struct svc_granules *granules,
+				      struct page **pages,
+				      unsigned long nr_pages,
+				      unsigned long used);
 
 #else
 
@@ -54,18 +58,18 @@ static inline void svc_granules_destroy(struct svc_granules *granules)
 {
 }
 
-static inline void svc_granules_fill_call(struct svc_granules *granules,
-					  struct page **pages,
-					  unsigned long nr_pages,
-					  unsigned long used)
+static inline unsigned long
+svc_granules_fill_call(struct svc_granules *granules, struct page **pages,
+		       unsigned long nr_pages, unsigned long used)
 {
+	return 0;
 }
 
-static inline void svc_granules_fill_reply(struct svc_granules *granules,
-					   struct page **pages,
-					   unsigned long nr_pages,
-					   unsigned long used)
+static inline unsigned long
+svc_granules_fill_reply(struct svc_granules *granules, struct page **pages,
+			unsigned long nr_pages, unsigned long used)
 {
+	return 0;
 }
 
 #endif /* CONFIG_SUNRPC_RUST */

@@ -119,7 +119,8 @@ pub unsafe extern "C" fn svc_granules_destroy(granules: *mut bindings::svc_granu
     }
 }
 
-/// Calls `fill` with a thread's granules and its page array.
+/// Calls `fill` with a thread's granules and its page array. Returns what it does, or zero if there
+/// are no granules.
 ///
 /// # Safety
 ///
@@ -128,10 +129,10 @@ unsafe fn with_slots(
     granules: *mut bindings::svc_granules,
     pages: *mut *mut bindings::page,
     nr_pages: c_ulong,
-    fill: impl FnOnce(&mut Thread, &mut [PageSlot]),
-) {
+    fill: impl FnOnce(&mut Thread, &mut [PageSlot]) -> usize,
+) -> c_ulong {
     if granules.is_null() {
-        return;
+        return 0;
     }
     // CAST: No page array has more than a `u32` of entries.
     // SAFETY: The caller vouches for both.
@@ -141,13 +142,14 @@ unsafe fn with_slots(
             PageSlot::slice_from_raw_mut(pages, nr_pages as c_uint),
         )
     };
-    fill(thread, slots);
+    fill(thread, slots)
 }
 
 /// Fills the page array for Calls, of which the first `used` entries may be empty, as far as there
 /// are granules.
 ///
-/// Entries beyond `used` may be exchanged, too. Does nothing if `granules` is null.
+/// Entries beyond `used` may be exchanged, too. Returns how many entries from the first one on are
+/// filled for certain, at most `used`, and zero if `granules` is null.
 ///
 /// # Safety
 ///
@@ -160,12 +162,12 @@ pub unsafe extern "C" fn svc_granules_fill_call(
     pages: *mut *mut bindings::page,
     nr_pages: c_ulong,
     used: c_ulong,
-) {
+) -> c_ulong {
     // SAFETY: The caller vouches for the arguments.
     unsafe {
         with_slots(granules, pages, nr_pages, |thread, slots| {
-            thread.fill_call(slots, used);
-        });
+            thread.fill_call(slots, used)
+        })
     }
 }
 
@@ -180,12 +182,12 @@ pub unsafe extern "C" fn svc_granules_fill_reply(
     pages: *mut *mut bindings::page,
     nr_pages: c_ulong,
     used: c_ulong,
-) {
+) -> c_ulong {
     // SAFETY: The caller vouches for the arguments.
     unsafe {
         with_slots(granules, pages, nr_pages, |thread, slots| {
-            thread.fill_reply(slots, used);
-        });
+            thread.fill_reply(slots, used)
+        })
     }
 }
 
@@ -205,7 +207,7 @@ fn show(file: &SeqFile, name: &str, class: &Class) {
         stats.fallback,
         stats.attempts,
         stats.grown,
-        stats.reclaimed,
+        stats.reclaimed
     );
 }
 

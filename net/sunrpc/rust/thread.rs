@@ -2,9 +2,12 @@
 
 //! The granules in the page arrays of a thread.
 
+use core::slice;
+
 use kernel::{
     prelude::*,
     sunrpc::{
+        extent::Slot,
         page_array::PageSlot,
         refill::{
             Filled,
@@ -65,8 +68,9 @@ impl Filler {
         u32::try_from(count.saturating_add(ring_len(count))).unwrap_or(u32::MAX)
     }
 
-    /// Fills `slots`, the first `used` of which may be empty.
-    fn fill(&mut self, slots: &mut [PageSlot], used: usize, mut class: &Class) {
+    /// Fills `slots`, the first `used` of which may be empty. Returns how many of these are filled
+    /// for certain, from the first one on.
+    fn fill(&mut self, slots: &mut [PageSlot], used: usize, mut class: &Class) -> usize {
         let filled = self.groups.refill(slots, used, &mut class);
 
         trace::fill(&filled);
@@ -75,6 +79,15 @@ impl Filler {
         if filled.from_pool > 0 || filled.fallback > 0 || self.unaccounted.from_ring > 64 {
             class.account(&self.unaccounted);
             self.unaccounted = Filled::default();
+        }
+        if filled.fallback > 0 {
+            slots
+                .iter()
+                .take(used)
+                .take_while(|slot| !slot.is_empty())
+                .count()
+        } else {
+            used.min(self.groups.slots())
         }
     }
 
@@ -123,24 +136,33 @@ impl Thread {
     }
 
     /// Fills the pages for a Call, the first `used` of which may be missing.
-    pub(crate) fn fill_call(&mut self, slots: &mut [PageSlot], used: usize) {
-        self.call.fill(slots, used, &self.pool.granules);
+    ///
+    /// Returns how many of these are filled for certain, from the first one on.
+    pub(crate) fn fill_call(&mut self, slots: &mut [PageSlot], used: usize) -> usize {
+        self.call.fill(slots, used, &self.pool.granules)
     }
 
     /// Fills the pages for a Reply, the first `used` of which may be missing.
     ///
-    /// The first page, which is not part of a payload, is a granule of its own.
-    pub(crate) fn fill_reply(&mut self, slots: &mut [PageSlot], used: usize) {
+    /// The first page, which is not part of a payload, is a granule of its own. Returns how many of
+    /// the pages are filled for certain, from the first one on.
+    pub(crate) fn fill_reply(&mut self, slots: &mut [PageSlot], used: usize) -> usize {
         let Some((head, payload)) = slots.split_first_mut() else {
-            return;
+            return 0;
+        };
+        let Some(used) = used.checked_sub(1) else {
+            return 0;
+        };
+        let head = slice::from_mut(head);
+        let heads = self.head.fill(head, 1, &self.pool.singles);
+        let payloads = match used {
+            0 => 0,
+            used => self.reply.fill(payload, used, &self.pool.granules),
         };
 
-        if let Some(used) = used.checked_sub(1) {
-            self.head
-                .fill(core::slice::from_mut(head), 1, &self.pool.singles);
-            if used > 0 {
-                self.reply.fill(payload, used, &self.pool.granules);
-            }
+        match heads {
+            0 => 0,
+            heads => heads.saturating_add(payloads),
         }
     }
 

@@ -13,7 +13,6 @@ use crate::{
         __GFP_NOWARN, //
     },
     bindings,
-    prelude::*,
     sunrpc::{
         granule::Granule,
         page_array::PageSlot, //

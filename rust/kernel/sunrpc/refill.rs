@@ -75,6 +75,12 @@ impl<G: Granule, B: DerefMut<Target = [Option<G>]>> Groups<B> {
         self.filled.len()
     }
 
+    /// Returns the number of slots in all groups.
+    #[inline]
+    pub fn slots(&self) -> usize {
+        self.filled.len().saturating_mul(self.size)
+    }
+
     /// Returns whether there are no groups.
     #[inline]
     pub fn is_empty(&self) -> bool {
