@@ -9,8 +9,8 @@ use core::ptr::NonNull;
 
 use crate::{
     alloc::flags::{
-        GFP_NOWAIT,
         __GFP_NOWARN, //
+        GFP_NOWAIT,
     },
     bindings,
     sunrpc::{

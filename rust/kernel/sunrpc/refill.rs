@@ -142,7 +142,10 @@ impl<G: Granule, B: DerefMut<Target = [Option<G>]>> Groups<B> {
     /// Exchanges the first `touched` groups for the first `idle` granules in the stash.
     #[inline]
     fn exchange(&mut self, slots: &mut [G::Slot], touched: usize, idle: usize) {
-        let groups = self.filled.iter_mut().zip(slots.chunks_exact_mut(self.size.max(1)));
+        let groups = self
+            .filled
+            .iter_mut()
+            .zip(slots.chunks_exact_mut(self.size.max(1)));
 
         for (at, (filled, slots)) in groups.take(touched).enumerate() {
             let granule = (at < idle).then(|| self.stash.pop()).flatten();

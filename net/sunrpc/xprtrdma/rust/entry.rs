@@ -135,9 +135,8 @@ pub unsafe extern "C" fn svc_rdma_process_read_list(
 ) -> c_int {
     // SAFETY: The caller vouches for all pointers.
     let result = unsafe {
-        Transport::from_raw(rdma).and_then(|rdma| {
-            read::process_read_list(CallContext::from_raw(rdma, rqstp, head)?)
-        })
+        Transport::from_raw(rdma)
+            .and_then(|rdma| read::process_read_list(CallContext::from_raw(rdma, rqstp, head)?))
     };
     to_int(result, 1)
 }

@@ -228,7 +228,9 @@ impl World {
         assert_eq!((exchanged + filled.fallback) as usize, touched);
 
         for group in array.slots.chunks_exact(GROUP).take(exchanged as usize) {
-            let Some(Page::Of(id, _)) = group[0] else { panic!("an exchanged group has a granule") };
+            let Some(Page::Of(id, _)) = group[0] else {
+                panic!("an exchanged group has a granule")
+            };
             let whole = group.iter().enumerate().all(|(at, slot)| *slot == Some(Page::Of(id, at)));
             assert!(whole, "an exchanged group is contiguous");
         }
@@ -367,14 +369,8 @@ fn a_million_steps_keep_every_rule() {
 
 #[test]
 fn every_broken_rule_is_noticed() {
-    let rules = [
-        Break::IdleTest,
-        Break::Fill,
-        Break::Clear,
-        Break::Forget,
-        Break::Order,
-        Break::Bound,
-    ];
+    let rules =
+        [Break::IdleTest, Break::Fill, Break::Clear, Break::Forget, Break::Order, Break::Bound];
     let quiet = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
     let unnoticed: Vec<_> = rules
