@@ -13,7 +13,7 @@ use super::{
 ///
 /// Granules that were idle when they were looked at last are in a list of their own. The others
 /// queue up in the order of their release, which is the order in which most become idle. One that
-/// somebody pins goes to the end of the queue each time it is looked at, and stands in nobody's way.
+/// somebody pins goes to the end of the queue each time it is looked at, and is in nobody's way.
 ///
 /// # Invariants
 ///

@@ -7,9 +7,9 @@
 //! references, one each, and anybody may put them. When only the bias is left, the granule is idle,
 //! and goes to other slots. Neither its use nor its release reaches the page allocator.
 //!
-//! [`depot`](super::depot) and [`refill`](super::refill) decide which granule goes where. They depend
-//! on nothing but `core`, and they are also built for the host, where a model with an adversary that
-//! holds references drives them.
+//! [`depot`](super::depot) and [`refill`](super::refill) decide which granule goes where. They
+//! depend on nothing but `core`, and they are also built for the host, where a model with an
+//! adversary that holds references drives them.
 
 /// The owner's reference to a granule.
 pub trait Granule {

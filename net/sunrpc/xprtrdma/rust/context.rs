@@ -407,8 +407,7 @@ impl<'a> SendContext<'a> {
 
     /// Copies a piece of the message behind the first `at` bytes of the header's buffer.
     ///
-    /// The piece is in one page, since each page has a KASAN tag of its own. Returns where the piece
-    /// ends.
+    /// The piece is in one page, since each page has a KASAN tag of its own. Returns where it ends.
     pub(crate) fn copy(&mut self, at: u32, piece: &Piece<'_, PageSlot>) -> Result<u32> {
         let end = at.checked_add(piece.len()).ok_or(EMSGSIZE)?;
         if end > self.rdma.inline_threshold() {

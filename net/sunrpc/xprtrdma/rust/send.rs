@@ -2,7 +2,8 @@
 
 //! The part of a Reply that goes into the RDMA Send.
 //!
-//! C counterpart: [`net/sunrpc/xprtrdma/svc_rdma_map.c`](srctree/net/sunrpc/xprtrdma/svc_rdma_map.c)
+//! C counterpart:
+//! [`net/sunrpc/xprtrdma/svc_rdma_map.c`](srctree/net/sunrpc/xprtrdma/svc_rdma_map.c)
 
 use kernel::{
     page::PAGE_SIZE,
