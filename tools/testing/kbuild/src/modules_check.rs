@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Builds with the NFS server, its transports and RDMA as modules, with the
-//! inline C helpers inlined into Rust and as functions.
+//! Builds with the NFS server, its transports and RDMA as modules: with the
+//! inline C helpers inlined into Rust, with these as functions, and with Rust
+//! in the kernel but not in SUNRPC.
 
 use crate::cache::Cache;
 use crate::config::{self, Symbols};
@@ -23,7 +24,14 @@ const MODULES: [&str; 5] = [
     "net/sunrpc/xprtrdma/rpcrdma.ko",
 ];
 
-/// Builds both, one after the other in one build folder.
+/// What is built, and the fragment on top of that for modules.
+const VARIANTS: [(&str, Option<&str>); 3] = [
+    ("modules with inline helpers", None),
+    ("modules with helpers as functions", Some("no-inline")),
+    ("modules in C beside Rust", Some("no-sunrpc-rust")),
+];
+
+/// Builds all, one after the other in one build folder.
 pub fn run(cache: &Cache, origins: &Origins, tally: &mut Tally) -> Result<()> {
     let flavour = Flavour::ours();
     let toolchain = kernel::set_up(cache, origins, true)?;
@@ -31,15 +39,15 @@ pub fn run(cache: &Cache, origins: &Origins, tally: &mut Tally) -> Result<()> {
     let make = Make::new(cache, tree.dir.clone(), "modules", toolchain)?;
     seed::seed(&make.build_dir)?;
     let inputs = kernel::inputs(&make.toolchain, &tree)?;
-    for (name, extra) in [("inline helpers", None), ("helpers as functions", Some("no-inline"))] {
-        println!("modules with {name}");
+    for (name, extra) in VARIANTS {
+        println!("{name}");
         let mut fragments = config::fragments(&origins.root, &flavour);
         let configs = origins.root.join("tools/testing/configs");
         let names = ["modules"].into_iter().chain(extra);
         fragments.extend(names.map(|name| configs.join(format!("{name}.config"))));
         let built =
             config::ensure(&make, &fragments, &inputs, Symbols::All).and_then(|()| build(&make));
-        tally.result(format!("modules with {name}"), built);
+        tally.result(name, built);
     }
     Ok(())
 }
