@@ -55,12 +55,6 @@ impl<G: Granule, B: DerefMut<Target = [Option<G>]>> Depot<B> {
         self.idle.len()
     }
 
-    /// Returns the number of granules that were not idle when they were looked at last.
-    #[inline]
-    pub fn busy(&self) -> usize {
-        self.busy.len()
-    }
-
     /// Changes the number of granules that may exist.
     ///
     /// It ends up lower if there are not enough places. Granules in excess go when they are idle.
@@ -146,14 +140,6 @@ impl<G: Granule, B: DerefMut<Target = [Option<G>]>> Depot<B> {
     /// Takes an idle granule for good.
     pub fn retire(&mut self) -> Option<G> {
         let granule = self.take()?;
-
-        self.forget();
-        Some(granule)
-    }
-
-    /// Takes a granule for good, whether it is idle or not: the pool is going away.
-    pub fn abandon(&mut self) -> Option<G> {
-        let granule = self.idle.pop().or_else(|| self.busy.pop())?;
 
         self.forget();
         Some(granule)
