@@ -53,9 +53,9 @@ impl FolioGranule {
     /// Allocates one folio of `1 << order` pages on the NUMA node `node`, or folios that add up to
     /// as many pages, down to a quarter of the size.
     ///
-    /// Does not wait, and does not touch the reserves of memory. `attempt` is asked, with the order,
-    /// before folios of one size are allocated, and may decline. The smaller ones are tried in turn
-    /// only when a larger one is not to be had.
+    /// Does not wait, and does not touch the reserves of memory. `attempt` is asked before folios
+    /// of one size are allocated, with the order, and may decline. The smaller ones are tried in
+    /// turn, only when a larger one is not to be had.
     pub fn alloc(node: i32, order: u8, mut attempt: impl FnMut(u8) -> bool) -> Option<Self> {
         let smallest = order.saturating_sub(2);
 
