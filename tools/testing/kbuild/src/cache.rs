@@ -106,6 +106,11 @@ impl Cache {
     pub fn lock(&self, name: &str, what: &str) -> Result<Lock> {
         lock::acquire(&self.root.join("locks").join(name), Mode::Exclusive, what)
     }
+
+    /// Like [`Cache::lock`], without waiting for another holder.
+    pub fn try_lock(&self, name: &str) -> Result<Option<Lock>> {
+        lock::attempt(&self.root.join("locks").join(name), Mode::Exclusive)
+    }
 }
 
 /// Where the cache is or would be.

@@ -78,7 +78,7 @@ pub fn prepare(cache: &Cache, origins: &Origins, flavour: &Flavour) -> Result<(M
     let toolchain = set_up(cache, origins, flavour.rust)?;
     let tree = tree::prepare(cache, origins, &flavour.tree)?;
     let make = Make::new(cache, tree.dir.clone(), &flavour.to_string(), toolchain)?;
-    seed::seed(&make.build_dir)?;
+    seed::seed(cache, &tree, &make)?;
     let fragments = config::fragments(&origins.root, flavour);
     config::ensure(&make, &fragments, &inputs(&make.toolchain, &tree)?, Symbols::All)?;
     Ok((make, tree))
@@ -126,6 +126,7 @@ fn run(cache: &Cache, make: &Make, flavour: &Flavour, tree: &Tree, built: &Built
     cache::remove(&stamp)?;
     let started = Instant::now();
     let warnings = make_targets(make, &["bzImage"], &[], meter(cache, make, flavour, full))?;
+    seed::note(tree, &make.build_dir)?;
     if full {
         remember(cache, flavour, count(&make.build_dir))?;
     }

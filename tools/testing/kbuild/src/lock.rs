@@ -41,6 +41,13 @@ pub fn acquire(path: &Path, mode: Mode, what: &str) -> Result<Lock> {
     }
 }
 
+/// Takes the lock `path` unless another call holds it.
+pub fn attempt(path: &Path, mode: Mode) -> Result<Option<Lock>> {
+    let file = open(path)?;
+    let taken = try_flock(&file, mode, path)? && still_there(&file, path);
+    Ok(taken.then_some(Lock { _file: file }))
+}
+
 fn open(path: &Path) -> Result<File> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
@@ -91,10 +98,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/er/lock");
         let held = acquire(&path, Mode::Exclusive, "the test").unwrap();
-        let other = open(&path).unwrap();
-        assert!(!try_flock(&other, Mode::Shared, &path).unwrap());
+        assert!(attempt(&path, Mode::Shared).unwrap().is_none());
         drop(held);
-        assert!(try_flock(&other, Mode::Shared, &path).unwrap());
+        assert!(attempt(&path, Mode::Shared).unwrap().is_some());
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub fn run(cache: &Cache, origins: &Origins, tally: &mut Tally) -> Result<()> {
     let toolchain = kernel::set_up(cache, origins, true)?;
     let tree = tree::prepare(cache, origins, &flavour.tree)?;
     let make = Make::new(cache, tree.dir.clone(), "modules", toolchain)?;
-    seed::seed(&make.build_dir)?;
+    seed::seed(cache, &tree, &make)?;
     let inputs = kernel::inputs(&make.toolchain, &tree)?;
     for (name, extra) in VARIANTS {
         println!("{name}");

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! A new build folder begins as a copy of another kernel's of the same tree.
+//! A new build folder begins as a copy of another kernel's.
 //!
-//! Kernels of one tree differ in a few options, and kbuild knows which objects
-//! depend on them. Only those are built again.
+//! Kernels of one source differ in a few options and files. Kbuild knows which
+//! objects depend on an option; those that depend on a file are found by its
+//! time, as ever. Only these are built again.
 
-use crate::cache;
+use crate::cache::{self, Cache};
 use crate::exec;
+use crate::make::Make;
+use crate::replay;
+use crate::tree::{self, Tree};
 use anyhow::{Context, Result};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -18,14 +23,49 @@ const IMAGE: &str = "arch/x86/boot/bzImage";
 /// Exists where a build is under way or was interrupted.
 pub const RUNNING: &str = ".building";
 
-/// Fills `build_dir`, a folder of the tree, unless it has been used before or
-/// there is nothing to copy. The image is left out.
-pub fn seed(build_dir: &Path) -> Result<()> {
-    let Some(from) = donor(build_dir)? else { return Ok(()) };
+/// Names the files of the tree that differed from the source when the folder
+/// was built.
+const CHANGED: &str = ".changed";
+
+/// Fills the build folder of `make`, a folder of `tree`, unless it has been
+/// used before or there is nothing to copy. The image is left out.
+pub fn seed(cache: &Cache, tree: &Tree, make: &Make) -> Result<()> {
+    let build_dir = &make.build_dir;
+    if build_dir.join(".config").is_file() {
+        return Ok(());
+    }
+    let rust = make.toolchain.rust.is_some();
+    if let Some((_, from)) = donor(&tree.dir, rust)? {
+        return copy(&from, build_dir);
+    }
+    // A user's tree may change where no patch does.
+    if tree.source.follows {
+        return Ok(());
+    }
+    let siblings = tree.siblings(cache)?;
+    let mut donors = Vec::new();
+    for (path, _) in &siblings {
+        donors.extend(donor(path, rust)?);
+    }
+    let Some((_, from)) = donors.into_iter().max() else { return Ok(()) };
+    let mut differing: BTreeSet<PathBuf> = tree.changed.iter().cloned().collect();
+    differing.extend(changed(&from)?.unwrap_or_default());
+    tree.renew(&differing)?;
+    copy(&from, build_dir)
+}
+
+/// Notes in `build_dir` what it was built of, so that folders of other trees
+/// may begin as its copy.
+pub fn note(tree: &Tree, build_dir: &Path) -> Result<()> {
+    let text = serde_json::to_vec_pretty(&tree.changed).context("cannot write a list")?;
+    tree::replace(&build_dir.join(CHANGED), &text, None)
+}
+
+fn copy(from: &Path, build_dir: &Path) -> Result<()> {
     let partial = build_dir.with_extension("partial");
     cache::remove(&partial)?;
     let mut copy = exec::clean("cp");
-    copy.args(["-a", "--reflink=auto"]).arg(&from).arg(&partial);
+    copy.args(["-a", "--reflink=auto"]).arg(from).arg(&partial);
     let status = copy.status().context("cannot run cp")?;
     anyhow::ensure!(status.success(), "cannot copy {} to {}", from.display(), partial.display());
     cache::remove(&partial.join(IMAGE))?;
@@ -34,15 +74,21 @@ pub fn seed(build_dir: &Path) -> Result<()> {
         .with_context(|| format!("cannot create {}", build_dir.display()))
 }
 
-/// The build folder beside `build_dir` whose image is the newest.
-fn donor(build_dir: &Path) -> Result<Option<PathBuf>> {
-    if build_dir.join(".config").is_file() {
-        return Ok(None);
-    }
-    let Some(tree) = build_dir.parent() else { return Ok(None) };
+/// How well a build folder suits: one with Rust for another with Rust, which
+/// takes longest to build, then the newest.
+type Merit = (bool, SystemTime);
+
+/// The build folder of the tree `tree` that suits best.
+fn donor(tree: &Path, rust: bool) -> Result<Option<(Merit, PathBuf)>> {
     let entries = fs::read_dir(tree).with_context(|| format!("cannot read {}", tree.display()))?;
     let folders = entries.flatten().map(|entry| entry.path());
-    Ok(folders.filter_map(|path| Some((built(&path)?, path))).max().map(|(_, path)| path))
+    let known = folders.filter(|path| path.join(CHANGED).is_file());
+    Ok(known.filter_map(|path| Some(((has_rust(&path) == rust, built(&path)?), path))).max())
+}
+
+fn has_rust(folder: &Path) -> bool {
+    let config = fs::read_to_string(folder.join(".config")).unwrap_or_default();
+    config.lines().any(|line| line == "CONFIG_RUST=y")
 }
 
 /// When a folder was completely built.
@@ -53,6 +99,16 @@ fn built(folder: &Path) -> Option<SystemTime> {
     complete.then(|| fs::metadata(folder.join(IMAGE)).ok()?.modified().ok()).flatten()
 }
 
+/// What [`note`] wrote.
+fn changed(folder: &Path) -> Result<Option<BTreeSet<PathBuf>>> {
+    let path = folder.join(CHANGED);
+    let parse = |text: Vec<u8>| {
+        serde_json::from_slice(&text)
+            .with_context(|| format!("{} is damaged: run 'make distclean'", path.display()))
+    };
+    replay::read(&path)?.map(parse).transpose()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,6 +117,7 @@ mod tests {
         fs::create_dir_all(folder.join(IMAGE).parent().unwrap()).unwrap();
         fs::write(folder.join(IMAGE), "image").unwrap();
         fs::write(folder.join(".config"), content).unwrap();
+        fs::write(folder.join(CHANGED), r#"["net/a.c"]"#).unwrap();
     }
 
     #[test]
@@ -69,22 +126,32 @@ mod tests {
         let (old, new) = (tree.path().join("build-a"), tree.path().join("build-b"));
         build(&old, "one");
         fs::create_dir(&new).unwrap();
-        seed(&new).unwrap();
+        let (_, from) = donor(tree.path(), false).unwrap().unwrap();
+        copy(&from, &new).unwrap();
         assert_eq!(fs::read_to_string(new.join(".config")).unwrap(), "one");
         assert!(!new.join(IMAGE).exists() && old.join(IMAGE).exists());
-        fs::write(old.join(".config"), "two").unwrap();
-        seed(&new).unwrap();
-        assert_eq!(fs::read_to_string(new.join(".config")).unwrap(), "one");
+        assert_eq!(changed(&new).unwrap(), Some(BTreeSet::from(["net/a.c".into()])));
     }
 
     #[test]
     fn nothing_incomplete_is_copied() {
         let tree = tempfile::tempdir().unwrap();
-        let (old, new) = (tree.path().join("build-a"), tree.path().join("build-b"));
+        let old = tree.path().join("build-a");
         build(&old, "one");
         build(&tree.path().join("build-c.partial"), "three");
+        assert_eq!(donor(tree.path(), false).unwrap().map(|(_, path)| path), Some(old.clone()));
         fs::write(old.join(RUNNING), "").unwrap();
-        seed(&new).unwrap();
-        assert!(!new.join(".config").exists());
+        assert_eq!(donor(tree.path(), false).unwrap(), None);
+    }
+
+    #[test]
+    fn rust_suits_rust() {
+        let tree = tempfile::tempdir().unwrap();
+        let (old, new) = (tree.path().join("build-a"), tree.path().join("build-b"));
+        build(&old, "CONFIG_RUST=y\n");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        build(&new, "# CONFIG_RUST is not set\n");
+        assert_eq!(donor(tree.path(), true).unwrap().map(|(_, path)| path), Some(old));
+        assert_eq!(donor(tree.path(), false).unwrap().map(|(_, path)| path), Some(new));
     }
 }

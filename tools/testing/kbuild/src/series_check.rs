@@ -10,6 +10,7 @@ use crate::kernel;
 use crate::make::Make;
 use crate::progress::Meter;
 use crate::replay;
+use crate::seed;
 use crate::source;
 use crate::tally::Tally;
 use crate::tree::{Origins, Tree};
@@ -49,8 +50,10 @@ fn build(
     let mut toolchain = toolchain.clone();
     toolchain.rust = toolchain.rust.filter(|_| rust);
     let make = Make::new(cache, tree.dir.clone(), name, toolchain)?;
+    seed::seed(cache, tree, &make)?;
     let fragments = config::fragments(&origins.root, &flavour);
     let inputs = kernel::inputs(&make.toolchain, tree)?;
     config::ensure(&make, &fragments, &inputs, Symbols::Known)?;
-    kernel::make_targets(&make, &["bzImage"], &[], Meter::open(name)).map(|_| ())
+    kernel::make_targets(&make, &["bzImage"], &[], Meter::open(name))?;
+    seed::note(tree, &make.build_dir)
 }

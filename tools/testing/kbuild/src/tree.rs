@@ -98,8 +98,7 @@ pub fn prepare(cache: &Cache, origins: &Origins, name: &TreeName) -> Result<Tree
 impl Tree {
     /// The tree `name` made from `source`, as the last call left it.
     pub fn open(cache: &Cache, source: &Source, name: &str) -> Result<Self> {
-        let lock = format!("tree-{}-{name}", source.key);
-        let lock = cache.lock(&lock, &format!("the tree '{name}'"))?;
+        let lock = cache.lock(&lock_name(source, name), &format!("the tree '{name}'"))?;
         let place = Place::new(cache, source, name);
         place.create(cache, source)?;
         let changed = Vec::new();
@@ -122,6 +121,39 @@ impl Tree {
         self.changed = files.into_keys().collect();
         Ok(self)
     }
+
+    /// The other trees of the same source that no call uses, each kept from
+    /// use for as long as its lock.
+    pub fn siblings(&self, cache: &Cache) -> Result<Vec<(PathBuf, Lock)>> {
+        let folder = cache.trees().join(&self.source.key);
+        let entries =
+            fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+        let others = entries.flatten().map(|entry| entry.path());
+        let others = others.filter(|path| path.is_dir() && *path != self.dir);
+        let mut siblings = Vec::new();
+        for path in others {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let lock = cache.try_lock(&lock_name(&self.source, &name))?;
+            siblings.extend(lock.map(|lock| (path, lock)));
+        }
+        Ok(siblings)
+    }
+
+    /// Gives the files of `paths` that exist a new time of modification, so
+    /// that make builds again what depends on them.
+    pub fn renew(&self, paths: &BTreeSet<PathBuf>) -> Result<()> {
+        for path in paths.iter().map(|path| self.dir.join(path)) {
+            // Not in place: the source has the same file.
+            if let Some(content) = replay::read(&path)? {
+                replace(&path, &content, Some(&path))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn lock_name(source: &Source, name: &str) -> String {
+    format!("tree-{}-{name}", source.key)
 }
 
 fn digest(source: &Source, files: &Files) -> u64 {
