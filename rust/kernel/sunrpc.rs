@@ -20,10 +20,12 @@ pub mod fifo;
 pub mod folio;
 pub mod granule;
 pub mod page_array;
+pub mod parts;
 pub mod read_sink;
 pub mod refill;
 pub mod send;
 pub mod shrinker;
+pub mod stock;
 #[cfg(CONFIG_SUNRPC_XPRT_RDMA)]
 pub mod views;
 pub mod write_chunk;

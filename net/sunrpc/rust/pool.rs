@@ -10,8 +10,6 @@ use kernel::{
     page::PAGE_SHIFT,
     prelude::*,
     sunrpc::{
-        budget::Budget,
-        depot::Depot,
         folio::{
             self,
             FolioGranule, //
@@ -20,7 +18,11 @@ use kernel::{
             Filled,
             Supply, //
         },
-        shrinker::Shrink, //
+        shrinker::Shrink,
+        stock::{
+            Census,
+            Stock, //
+        }, //
     },
     sync::{
         Mutex,
@@ -50,9 +52,6 @@ const ATTEMPTS: (u32, u32) = (256, 1024);
 /// The same for single pages, which the page allocator always has, or memory is exhausted.
 const SINGLE_ATTEMPTS: (u32, u32) = (1 << 16, 1 << 16);
 
-/// How many granules that may be in use are looked at for each refill, and before there are more.
-const CHECKS: (usize, usize) = (32, 512);
-
 /// The Replies, or the sinks of RDMA Reads, that a pool may have in flight without falling back.
 const IN_FLIGHT: u32 = 64;
 
@@ -66,73 +65,29 @@ pub(crate) fn places(count: usize) -> Result<Places> {
     Ok(places)
 }
 
-/// What has happened to the granules of one size.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Stats {
-    /// Groups filled from the ring of a thread.
-    pub(crate) from_ring: u64,
-    /// Groups filled from the pool.
-    pub(crate) from_pool: u64,
-    /// Groups left to the page allocator.
-    pub(crate) fallback: u64,
-    /// Attempts to get a granule from the page allocator.
-    pub(crate) attempts: u64,
-    /// Granules that the page allocator gave.
-    pub(crate) grown: u64,
-    /// Granules that went back to it, since memory was short.
-    pub(crate) reclaimed: u64,
-}
-
-impl Stats {
-    fn add(&mut self, filled: &Filled) {
-        self.from_ring = self.from_ring.saturating_add(filled.from_ring.into());
-        self.from_pool = self.from_pool.saturating_add(filled.from_pool.into());
-        self.fallback = self.fallback.saturating_add(filled.fallback.into());
-    }
-}
-
-/// The granules of one size.
-struct Inner {
-    depot: Depot<Places>,
-    budget: Budget,
-    stats: Stats,
-}
-
-/// What there is of one size: the numbers of granules owned, known to be idle, and allowed.
-pub(crate) struct Census {
-    pub(crate) owned: u32,
-    pub(crate) idle: usize,
-    pub(crate) bound: u32,
-    pub(crate) stats: Stats,
-}
-
 /// The granules of one size, for all threads of a pool.
 #[pin_data]
 pub(crate) struct Class {
     #[pin]
-    inner: SpinLock<Inner>,
+    stock: SpinLock<Stock<Places>>,
     order: u8,
     node: i32,
     epoch: Instant<Monotonic>,
 }
 
 impl Class {
-    fn new(node: i32, order: u8, (per_second, burst): (u32, u32)) -> impl PinInit<Self> {
-        let inner = Inner {
-            depot: Depot::new(Places::new(), Places::new()),
-            budget: Budget::new(burst, per_second),
-            stats: Stats::default(),
-        };
+    fn new(node: i32, order: u8, attempts: (u32, u32)) -> impl PinInit<Self> {
+        let stock = Stock::new(Places::new(), Places::new(), attempts);
 
         pin_init!(Self {
-            inner <- new_spinlock!(inner, "svc_granules"),
+            stock <- new_spinlock!(stock, "svc_granules"),
             order,
             node,
             epoch: Instant::now(),
         })
     }
 
-    /// Returns the time in ticks of [`Budget`].
+    /// Returns the time in ticks of [`Stock`].
     fn now(&self) -> u64 {
         // CAST: The clock does not run backwards.
         (self.epoch.elapsed().as_nanos() as u64) >> 20
@@ -144,20 +99,19 @@ impl Class {
     }
 
     /// Allows for `bound` granules, `more` of which are on account of a thread that starts.
+    ///
+    /// The caller sees to it that there is one call at a time.
     fn set_bound(&self, bound: u32, more: u32) -> Result {
-        let (idle, busy) = (places(bound as usize)?, places(bound as usize)?);
-        let mut inner = self.inner.lock();
-        // Places that are no longer used are freed when the lock is not held.
-        let former = if bound > inner.depot.bound() {
-            inner.depot.relocate(idle, busy)
-        } else {
-            (idle, busy)
-        };
+        let capacity = self.stock.lock().capacity();
+        if bound as usize > capacity {
+            let count = (bound as usize).next_power_of_two();
+            let (idle, busy) = (places(count)?, places(count)?);
+            let former = self.stock.lock().relocate(idle, busy);
 
-        inner.depot.set_bound(bound);
-        inner.budget.grant(more);
-        drop(inner);
-        drop(former);
+            // Not freed while the lock is held.
+            drop(former);
+        }
+        self.stock.lock().set_bound(bound, more);
         self.trim();
         Ok(())
     }
@@ -165,99 +119,75 @@ impl Class {
     /// Frees idle granules that are too many.
     fn trim(&self) {
         loop {
-            let mut inner = self.inner.lock();
-            if !inner.depot.is_beyond_bound() {
-                break;
-            }
-            let granule = inner.depot.retire();
-
-            drop(inner);
+            let granule = self.stock.lock().trim();
             if granule.is_none() {
                 break;
             }
         }
     }
 
-    /// Takes idle granules from the depot. Returns how many are missing and may be created.
-    fn take_idle(&self, wanted: usize, stash: &mut impl FnMut(FolioGranule)) -> usize {
-        let now = self.now();
-        let mut left = wanted;
-        let mut inner = self.inner.lock();
-        let Inner { depot, budget, .. } = &mut *inner;
-
-        depot.sort(wanted, wanted.saturating_mul(2).saturating_add(CHECKS.0));
-        let may_grow = depot.owned() < depot.bound() && budget.may_spend(now);
-        if may_grow {
-            depot.sort(wanted, CHECKS.1);
-        }
-        while left > 0 {
-            match depot.take() {
-                Some(granule) => stash(granule),
-                None => break,
-            }
-            left = left.saturating_sub(1);
-        }
-        if may_grow {
-            left
-        } else {
-            0
-        }
-    }
-
     /// Creates a granule, if it may be.
     fn grow(&self) -> Option<FolioGranule> {
         let now = self.now();
-        if !self.inner.lock().depot.reserve() {
+        if !self.stock.lock().reserve() {
             return None;
         }
-        let mut attempted = false;
-        let granule = FolioGranule::alloc(self.node, self.order, |_| {
-            let mut inner = self.inner.lock();
-            let may = inner.budget.spend(now);
+        let mut asked = false;
+        let granule = FolioGranule::alloc(self.node, self.order, || {
+            let may = self.stock.lock().attempt(now);
 
-            inner.stats.attempts = inner.stats.attempts.saturating_add(may.into());
-            attempted |= may;
+            asked |= may;
             may
         });
-        let mut inner = self.inner.lock();
 
-        if granule.is_some() {
-            inner.budget.succeeded();
-            inner.stats.grown = inner.stats.grown.saturating_add(1);
-        } else {
-            inner.depot.forget();
-            if attempted {
-                inner.budget.failed(now);
-            }
-        }
-        drop(inner);
-        if attempted {
+        self.stock.lock().created(now, asked, granule.is_some());
+        if asked {
             trace::grow(self.order, granule.is_some());
         }
         granule
     }
 
+    /// Replaces a granule in parts by one that is whole, if there is one.
+    fn mend(&self, granule: FolioGranule) -> FolioGranule {
+        let now = self.now();
+        if !self.stock.lock().reserve_mend(now) {
+            return granule;
+        }
+        let whole = FolioGranule::alloc_whole(self.node, self.order);
+
+        trace::grow(self.order, whole.is_some());
+        let success = whole.is_some();
+        let chosen = whole.unwrap_or(granule);
+        self.stock.lock().mended(now, success);
+        chosen
+    }
+
     /// Adds to the statistics.
     pub(crate) fn account(&self, filled: &Filled) {
-        self.inner.lock().stats.add(filled);
+        self.stock.lock().account(filled);
     }
 
     /// Returns what there is.
     pub(crate) fn census(&self) -> Census {
-        let inner = self.inner.lock();
-
-        Census {
-            owned: inner.depot.owned(),
-            idle: inner.depot.idle(),
-            bound: inner.depot.bound(),
-            stats: inner.stats,
-        }
+        self.stock.lock().census()
     }
 }
 
 impl Supply<FolioGranule> for &Class {
     fn take(&mut self, wanted: usize, stash: &mut impl FnMut(FolioGranule)) {
-        for _ in 0..self.take_idle(wanted, stash) {
+        let mut in_parts = None;
+        let missing = self.stock.lock().take(self.now(), wanted, &mut |granule| {
+            if in_parts.is_some() || granule.is_whole() {
+                stash(granule);
+            } else {
+                in_parts = Some(granule);
+            }
+        });
+
+        if let Some(granule) = in_parts {
+            stash(self.mend(granule));
+        }
+        for _ in 0..missing {
             match self.grow() {
                 Some(granule) => stash(granule),
                 None => break,
@@ -266,20 +196,17 @@ impl Supply<FolioGranule> for &Class {
     }
 
     fn give(&mut self, mut next: impl FnMut() -> Option<FolioGranule>) {
-        let mut inner = self.inner.lock();
+        let mut stock = self.stock.lock();
 
         while let Some(granule) = next() {
-            inner.depot.give(granule);
+            stock.give(granule);
         }
     }
 }
 
 impl Shrink for Class {
     fn count(&self) -> usize {
-        let mut inner = self.inner.lock();
-
-        inner.depot.sort(usize::MAX, CHECKS.0);
-        inner.depot.idle().saturating_mul(self.pages())
+        self.stock.lock().count_idle().saturating_mul(self.pages())
     }
 
     fn scan(&self, wanted: usize) -> usize {
@@ -287,15 +214,10 @@ impl Shrink for Class {
         let mut freed = 0usize;
 
         while freed < wanted {
-            let mut inner = self.inner.lock();
-            inner.budget.hold(now);
-            let Some(granule) = inner.depot.retire() else {
+            let granule = self.stock.lock().reclaim(now);
+            if granule.is_none() {
                 break;
-            };
-
-            inner.stats.reclaimed = inner.stats.reclaimed.saturating_add(1);
-            drop(inner);
-            drop(granule);
+            }
             freed = freed.saturating_add(self.pages());
         }
         if freed > 0 {

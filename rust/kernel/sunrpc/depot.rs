@@ -49,6 +49,12 @@ impl<G: Granule, B: DerefMut<Target = [Option<G>]>> Depot<B> {
         self.bound
     }
 
+    /// Returns the number of granules that there are places for.
+    #[inline]
+    pub fn capacity(&self) -> usize {
+        self.idle.capacity().min(self.busy.capacity())
+    }
+
     /// Returns the number of granules known to be idle.
     #[inline]
     pub fn idle(&self) -> usize {
@@ -59,9 +65,7 @@ impl<G: Granule, B: DerefMut<Target = [Option<G>]>> Depot<B> {
     ///
     /// It ends up lower if there are not enough places. Granules in excess go when they are idle.
     pub fn set_bound(&mut self, bound: u32) {
-        let places = self.idle.capacity().min(self.busy.capacity());
-
-        self.bound = bound.min(u32::try_from(places).unwrap_or(u32::MAX));
+        self.bound = bound.min(u32::try_from(self.capacity()).unwrap_or(u32::MAX));
     }
 
     /// Moves both lists to other places, and returns the former ones.

@@ -15,7 +15,8 @@ use crate::{
     bindings,
     sunrpc::{
         granule::Granule,
-        page_array::PageSlot, //
+        page_array::PageSlot,
+        parts::Parts, //
     },
 };
 
@@ -25,23 +26,40 @@ pub fn total_pages() -> usize {
     unsafe { bindings::totalram_pages() }
 }
 
-/// The number of folios that a granule can be made of.
-const MAX_PARTS: usize = 4;
-
-/// One reference to each of the equally large folios that fill a group of slots.
-///
-/// It is one folio where the page allocator has one, else two, or four. The references are put when
-/// it is dropped.
+/// A reference to a folio, which is put when it is dropped.
 ///
 /// # Invariants
 ///
-/// - Each of `parts` that is given is the head of a folio of `1 << order` pages, and a reference to
-///   it is ours.
-/// - At least the first one is given, and none follows one that is not.
-pub struct FolioGranule {
-    parts: [Option<NonNull<bindings::page>>; MAX_PARTS],
-    order: u8,
+/// It points to the head of a folio, and a reference to that is ours.
+struct FolioRef(NonNull<bindings::page>);
+
+impl FolioRef {
+    /// Allocates a folio of `1 << order` pages on the NUMA node `node`.
+    ///
+    /// Does not wait, and does not touch the reserves of memory.
+    fn alloc(node: i32, order: u8) -> Option<Self> {
+        let gfp = (GFP_NOWAIT | __GFP_NOWARN).as_raw()
+            | bindings::__GFP_COMP
+            | bindings::__GFP_NOMEMALLOC;
+        // SAFETY: Pages can be allocated at any time.
+        let head = NonNull::new(unsafe { bindings::alloc_pages_node(node, gfp, order.into()) })?;
+
+        // INVARIANT: The allocation gave us a reference.
+        Some(Self(head))
+    }
 }
+
+impl Drop for FolioRef {
+    fn drop(&mut self) {
+        // SAFETY: By the type invariants, the reference is ours.
+        unsafe { bindings::put_page(self.0.as_ptr()) };
+    }
+}
+
+/// One reference to each of the equally large folios that fill a group of slots.
+///
+/// It is one folio where the page allocator has one, else two, or four.
+pub struct FolioGranule(Parts<FolioRef>);
 
 // SAFETY: A reference to a page can be put by any thread.
 unsafe impl Send for FolioGranule {}
@@ -50,50 +68,27 @@ unsafe impl Send for FolioGranule {}
 unsafe impl Sync for FolioGranule {}
 
 impl FolioGranule {
-    /// Allocates one folio of `1 << order` pages on the NUMA node `node`, or folios that add up to
-    /// as many pages, down to a quarter of the size.
+    /// Allocates `1 << order` pages on the NUMA node `node`, in one folio or in smaller ones.
     ///
-    /// Does not wait, and does not touch the reserves of memory. `attempt` is asked before folios
-    /// of one size are allocated, with the order, and may decline. The smaller ones are tried in
-    /// turn, only when a larger one is not to be had.
-    pub fn alloc(node: i32, order: u8, mut attempt: impl FnMut(u8) -> bool) -> Option<Self> {
-        let smallest = order.saturating_sub(2);
-
-        (smallest..=order).rev().find_map(|part_order| {
-            // OVERFLOW: It is at most two.
-            let parts = 1usize << order.saturating_sub(part_order);
-            attempt(part_order)
-                .then(|| Self::alloc_parts(node, part_order, parts))
-                .flatten()
-        })
+    /// `attempt` is asked before folios of one size are allocated, and may decline.
+    pub fn alloc(node: i32, order: u8, attempt: impl FnMut() -> bool) -> Option<Self> {
+        Parts::alloc(order, attempt, |order| FolioRef::alloc(node, order)).map(Self)
     }
 
-    /// Allocates `nr_parts` folios of `1 << order` pages, or none at all.
-    fn alloc_parts(node: i32, order: u8, nr_parts: usize) -> Option<Self> {
-        let mut parts = [None; MAX_PARTS];
-        let gfp = (GFP_NOWAIT | __GFP_NOWARN).as_raw()
-            | bindings::__GFP_COMP
-            | bindings::__GFP_NOMEMALLOC;
+    /// Allocates one folio of `1 << order` pages on the NUMA node `node`.
+    pub fn alloc_whole(node: i32, order: u8) -> Option<Self> {
+        Parts::alloc_all(order, 1, &mut |order| FolioRef::alloc(node, order)).map(Self)
+    }
 
-        let mut complete = true;
-        for part in parts.iter_mut().take(nr_parts) {
-            // SAFETY: Pages can be allocated at any time.
-            *part = NonNull::new(unsafe { bindings::alloc_pages_node(node, gfp, order.into()) });
-            complete = part.is_some();
-            if !complete {
-                break;
-            }
-        }
-
-        // INVARIANT: The allocation gave us a reference to each, and stopped at the first failure.
-        // If some are missing, dropping the granule puts the others.
-        let granule = Self { parts, order };
-        complete.then_some(granule)
+    /// Returns whether it is one folio.
+    #[inline]
+    pub fn is_whole(&self) -> bool {
+        self.0.is_whole()
     }
 
     #[inline]
     fn folios(&self) -> impl Iterator<Item = NonNull<bindings::page>> + '_ {
-        self.parts.iter().map_while(|part| *part)
+        self.0.iter().map(|folio| folio.0)
     }
 
     /// Clears the pages if the page allocator would do so before it hands them out again.
@@ -118,7 +113,7 @@ impl FolioGranule {
     #[inline]
     fn contains(&self, head: NonNull<bindings::page>, page: *mut bindings::page) -> bool {
         // The pages of a folio are adjacent.
-        let end = head.as_ptr().wrapping_add(1usize << self.order);
+        let end = head.as_ptr().wrapping_add(1usize << self.0.order);
 
         (head.as_ptr()..end).contains(&page)
     }
@@ -173,7 +168,7 @@ impl Granule for FolioGranule {
     fn fill(&self, former: Option<&Self>, slots: &mut [PageSlot]) {
         Self::clear(former, slots);
         self.refresh();
-        for (head, slots) in self.folios().zip(slots.chunks_mut(1 << self.order)) {
+        for (head, slots) in self.folios().zip(slots.chunks_mut(1 << self.0.order)) {
             let nr_refs = i32::try_from(slots.len()).unwrap_or(0);
 
             // SAFETY: By the type invariants, we hold a reference, so that there can be more.
@@ -190,14 +185,5 @@ impl Granule for FolioGranule {
     fn occupies(&self, slots: &[PageSlot]) -> bool {
         self.folios()
             .any(|head| slots.iter().any(|slot| self.contains(head, slot.as_ptr())))
-    }
-}
-
-impl Drop for FolioGranule {
-    fn drop(&mut self) {
-        for page in self.folios() {
-            // SAFETY: By the type invariants, the reference is ours.
-            unsafe { bindings::put_page(page.as_ptr()) };
-        }
     }
 }

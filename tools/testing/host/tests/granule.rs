@@ -3,9 +3,9 @@
 //! Threads, slots, transports and an adversary that holds references as it likes.
 
 use host::sunrpc::{
-    depot::Depot,
     granule::Granule,
     refill::{Groups, Supply},
+    stock::Stock,
 };
 use proptest::prelude::RngCore;
 use proptest::test_runner::{RngAlgorithm, TestRng};
@@ -140,7 +140,8 @@ fn places(count: usize) -> Places {
 
 /// The pool, with memory that comes and goes.
 struct Pool {
-    depot: Depot<Places>,
+    stock: Stock<Places>,
+    now: u64,
     memory: Shared,
     broken: Break,
     may_grow: bool,
@@ -148,29 +149,42 @@ struct Pool {
 
 impl Pool {
     fn grow(&mut self) -> Option<Owned> {
-        if !self.may_grow || !(self.depot.reserve() || self.broken == Break::Bound) {
+        let reserved = self.stock.reserve();
+        if !reserved && self.broken != Break::Bound {
             return None;
         }
-        let mut memory = self.memory.borrow_mut();
-        memory.next += 1;
-        let id = memory.next;
-        memory.refs.insert(id, 1);
-        Some(Owned { id, memory: Rc::clone(&self.memory), broken: self.broken })
+        let asked = self.stock.attempt(self.now);
+        let success = asked && self.may_grow;
+        if reserved {
+            self.stock.created(self.now, asked, success);
+        }
+        success.then(|| {
+            let mut memory = self.memory.borrow_mut();
+            memory.next += 1;
+            let id = memory.next;
+            memory.refs.insert(id, 1);
+            Owned { id, memory: Rc::clone(&self.memory), broken: self.broken }
+        })
     }
 }
 
 impl Supply<Owned> for Pool {
     fn take(&mut self, wanted: usize, stash: &mut impl FnMut(Owned)) {
-        self.depot.sort(wanted, 2 * wanted + 32);
-        for _ in 0..wanted {
-            let Some(granule) = self.depot.take().or_else(|| self.grow()) else { break };
+        let mut got = 0;
+        let missing = self.stock.take(self.now, wanted, &mut |granule| {
+            got += 1;
+            stash(granule);
+        });
+        let missing = if self.broken == Break::Bound { wanted - got } else { missing };
+        for _ in 0..missing {
+            let Some(granule) = self.grow() else { break };
             stash(granule);
         }
     }
 
     fn give(&mut self, mut next: impl FnMut() -> Option<Owned>) {
         while let Some(granule) = next() {
-            self.depot.give(granule);
+            self.stock.give(granule);
         }
     }
 }
@@ -196,8 +210,10 @@ struct World {
 impl World {
     fn new(seed: u8, broken: Break) -> Self {
         let memory = Shared::default();
-        let mut depot = Depot::new(places(2 * BOUND as usize), places(2 * BOUND as usize));
-        depot.set_bound(BOUND);
+        let mut stock = Stock::new(places(0), places(0), (256, 1024));
+        let room = || places(BOUND as usize);
+        drop(stock.relocate(room(), room()));
+        stock.set_bound(BOUND, 0);
         let array = || Array {
             slots: vec![None; SLOTS],
             groups: Groups::new(GROUP, places(GROUPS), places(2), places(GROUPS)),
@@ -205,7 +221,7 @@ impl World {
         };
         Self {
             rng: TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]),
-            pool: Pool { depot, memory, broken, may_grow: true },
+            pool: Pool { stock, now: 0, memory, broken, may_grow: true },
             arrays: (0..2 * THREADS).map(|_| array()).collect(),
             held: Vec::new(),
             pinned: Vec::new(),
@@ -288,7 +304,7 @@ impl World {
     fn weather(&mut self) {
         match self.below(6) {
             0 => self.pool.may_grow = false,
-            1 => drop(self.pool.depot.retire()),
+            1 => drop(self.pool.stock.reclaim(self.pool.now)),
             2 => {
                 for page in std::mem::take(&mut self.pinned) {
                     self.pool.memory.borrow_mut().put_page(page);
@@ -315,10 +331,11 @@ impl World {
             owned += 1;
         }
         assert!(counted.is_empty(), "nobody refers to a granule that was freed");
-        assert_eq!(owned, self.pool.depot.owned(), "all granules are accounted for");
+        assert_eq!(owned, self.pool.stock.census().owned, "all granules are accounted for");
     }
 
     fn step(&mut self) {
+        self.pool.now += 200;
         let which = self.below(self.arrays.len());
         match self.below(16) {
             0..=8 => self.consume(which),
@@ -385,6 +402,7 @@ fn every_broken_rule_is_noticed() {
 fn a_steady_load_does_not_fall_back() {
     let mut world = World::new(7, Break::Nothing);
     for round in 0..2_000 {
+        world.pool.now += 64;
         for which in 0..2 {
             let array = &mut world.arrays[which];
             array.used = SLOTS;
