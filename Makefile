@@ -13,7 +13,7 @@ $(foreach v,$(VARIABLES),$(if $(filter command environment,$(firstword $(origin 
 
 export SUNRPC_RUST_REPO := $(CURDIR)
 
-TARGETS := tree kernel run vm client test microbench series series-check gate \
+TARGETS := tree kernel run vm client test microbench builders series series-check gate \
 	   modules-check kunit setup distclean
 
 help:
@@ -27,6 +27,7 @@ help:
 #: make kernel         build it: FLAVOUR=ours|ours-c|plain|rfc-c
 #: make kunit          the kernel's own unit tests, in a guest
 #: make microbench     cost of the Rust helpers beside the C helpers
+#: make builders       cost of svcrdma's chunk builders: plain, rfc-c, ours
 #: make series         the patch series, in build/series
 #: make series-check   build every commit of it, Rust on and off (hours)
 #: make modules-check  build with the transports as modules

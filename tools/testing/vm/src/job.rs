@@ -43,6 +43,8 @@ pub enum Job {
     Matrix(Matrix),
     /// Runs the crafted client.
     Crafted(Crafted),
+    /// Moves data and times svcrdma's functions.
+    Cost(Measure),
 }
 
 /// Sizes of one verified transfer.
@@ -131,6 +133,23 @@ pub enum Outcome {
     Exit(u8),
     /// The figures of a transfer.
     Measured(Box<Measured>),
+    /// What functions cost.
+    Costs(Costs),
+}
+
+/// What functions cost for each MiB of payload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Costs(pub Vec<Cost>);
+
+/// What a function costs, in nanoseconds or instructions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// The function.
+    pub function: String,
+    /// The median of its calls.
+    pub median: u64,
+    /// The first and the third quartile.
+    pub quartiles: (u64, u64),
 }
 
 /// Figures of one verified transfer.

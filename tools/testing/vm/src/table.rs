@@ -3,7 +3,7 @@
 //! The closing table of a measured run.
 
 use crate::counts::Counts;
-use crate::job::{Measured, Phase};
+use crate::job::{Costs, Measured, Phase};
 use crate::settings::{GIB, MIB};
 
 const LABEL: usize = 46;
@@ -128,10 +128,26 @@ fn per(count: u64, unit: u64) -> Figure {
     Some(count as f64 / unit as f64)
 }
 
+/// The costs of functions, a line for each boot.
+pub fn costs(boots: &[(String, Costs)]) -> String {
+    let mut text = "cost for each MiB of payload: median (first to third quartile)\n".to_owned();
+    let functions = boots.first().map(|(_, costs)| costs.0.as_slice()).unwrap_or_default();
+    for (number, function) in functions.iter().enumerate() {
+        text += &format!("{}()\n", function.function);
+        for (kernel, costs) in boots {
+            let Some(cost) = costs.0.get(number) else { continue };
+            let (low, high) = cost.quartiles;
+            text += &format!("    {kernel:<10} {:>10} ({low} to {high})\n", cost.median);
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::counts::{FileIo, Posts};
+    use crate::job::Cost;
 
     fn measured(bvecs: u64) -> Measured {
         let io = FileIo { calls: u64::from(bvecs > 0) * 64, bvecs, bytes: 64 * MIB };
@@ -181,5 +197,16 @@ mod tests {
             let widths: Vec<usize> = text.lines().map(str::len).collect();
             assert!(widths.iter().all(|width| *width == widths[0] && *width <= 100), "{text}");
         }
+    }
+
+    #[test]
+    fn costs_stand_below_their_function() {
+        let cost = Cost { function: "f".into(), median: 5, quartiles: (4, 6) };
+        let boots = ["plain", "ours"].map(|name| (name.to_owned(), Costs(vec![cost.clone()])));
+        let text = costs(&boots);
+        let lines: Vec<&str> = text.lines().skip(1).collect();
+        assert_eq!(lines[0], "f()");
+        assert_eq!(lines[1], "    plain               5 (4 to 6)");
+        assert!(lines[2].starts_with("    ours "), "{text}");
     }
 }

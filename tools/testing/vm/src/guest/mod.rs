@@ -4,6 +4,7 @@
 
 pub mod client;
 pub mod command;
+pub mod cost;
 pub mod counters;
 pub mod crafted;
 pub mod exec;
@@ -49,6 +50,7 @@ fn perform(job: &Job, progress: &Progress) -> Result<Outcome> {
         Job::Command(job) => command(job, progress),
         Job::Matrix(job) => matrix::run(job, progress),
         Job::Crafted(job) => crafted::run(job, progress),
+        Job::Cost(job) => cost::run(job, progress),
     }
 }
 

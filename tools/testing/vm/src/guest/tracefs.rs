@@ -34,6 +34,12 @@ pub fn probe(definition: &str) -> Result<()> {
     append(&path, definition).with_context(|| format!("cannot set the probe {definition:?}"))
 }
 
+/// Defines an event that triggers raise, in the syntax of `synthetic_events`.
+pub fn synthetic(definition: &str) -> Result<()> {
+    let path = Path::new(ROOT).join("synthetic_events");
+    append(&path, definition).with_context(|| format!("cannot set the event {definition:?}"))
+}
+
 /// Fails if a probe was passed over, for want of room or within another probe.
 pub fn check_probes() -> Result<()> {
     let path = Path::new(ROOT).join("kprobe_profile");
