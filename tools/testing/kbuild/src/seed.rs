@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use walkdir::WalkDir;
 
 /// What tells that a build folder is complete, and goes with it.
 const IMAGE: &str = "arch/x86/boot/bzImage";
@@ -69,9 +70,35 @@ fn copy(from: &Path, build_dir: &Path) -> Result<()> {
     let status = copy.status().context("cannot run cp")?;
     anyhow::ensure!(status.success(), "cannot copy {} to {}", from.display(), partial.display());
     cache::remove(&partial.join(IMAGE))?;
+    move_commands(&partial, from, build_dir)?;
     cache::remove(build_dir)?;
     fs::rename(&partial, build_dir)
         .with_context(|| format!("cannot create {}", build_dir.display()))
+}
+
+/// Makes the commands that kbuild remembers name the folder `to` and its tree
+/// where they named `from` and its tree.
+///
+/// Most paths are relative. Those of objtool are not, and all objects are
+/// built again when objtool is.
+fn move_commands(folder: &Path, from: &Path, to: &Path) -> Result<()> {
+    let name = |path: &Path| path.to_string_lossy().into_owned();
+    let tree = |path: &Path| name(path.parent().unwrap_or(path));
+    let (old, new) = ((name(from), tree(from)), (name(to), tree(to)));
+    for entry in WalkDir::new(folder).into_iter().flatten() {
+        let path = entry.path();
+        if path.extension().is_none_or(|ext| ext != "cmd") || !entry.file_type().is_file() {
+            continue;
+        }
+        let Ok(text) = fs::read_to_string(path) else { continue };
+        if text.contains(&old.1) {
+            // By way of what no path has: one may be the beginning of another.
+            let text = text.replace(&old.0, "\0b").replace(&old.1, "\0t");
+            let text = text.replace("\0b", &new.0).replace("\0t", &new.1);
+            tree::replace(path, text.as_bytes(), None)?;
+        }
+    }
+    Ok(())
 }
 
 /// How well a build folder suits: one with Rust for another with Rust, which
@@ -131,6 +158,22 @@ mod tests {
         assert_eq!(fs::read_to_string(new.join(".config")).unwrap(), "one");
         assert!(!new.join(IMAGE).exists() && old.join(IMAGE).exists());
         assert_eq!(changed(&new).unwrap(), Some(BTreeSet::from(["net/a.c".into()])));
+    }
+
+    #[test]
+    fn commands_move_with_the_folder() {
+        let trees = tempfile::tempdir().unwrap();
+        let (ours, dma) = (trees.path().join("ours"), trees.path().join("ours-dma"));
+        let (old, new) = (ours.join("build-ours"), dma.join("build-ours-dma"));
+        build(&old, "");
+        fs::create_dir(&dma).unwrap();
+        let text = |tree: &Path, build: &Path| {
+            format!("gcc -o {}/a.o {}/a.c {}\n", build.display(), tree.display(), tree.display())
+        };
+        fs::write(old.join(".a.o.cmd"), text(&ours, &old)).unwrap();
+        copy(&old, &new).unwrap();
+        let moved = fs::read_to_string(new.join(".a.o.cmd")).unwrap();
+        assert_eq!(moved, text(&dma, &new));
     }
 
     #[test]
