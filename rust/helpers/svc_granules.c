@@ -27,9 +27,23 @@ __rust_helper void rust_helper_page_ref_sub(struct page *page, int nr)
 	page_ref_sub(page, nr);
 }
 
-__rust_helper bool rust_helper_folio_contain_hwpoisoned_page(struct folio *folio)
+__rust_helper bool rust_helper_any_page_has_failed(void)
 {
-	return folio_contain_hwpoisoned_page(folio);
+#ifdef CONFIG_MEMORY_FAILURE
+	return atomic_long_read(&num_poisoned_pages) > 0;
+#else
+	return false;
+#endif
+}
+
+__rust_helper bool rust_helper_PageHWPoison(const struct page *page)
+{
+	return PageHWPoison(page);
+}
+
+__rust_helper int rust_helper_num_online_nodes(void)
+{
+	return num_online_nodes();
 }
 
 __rust_helper size_t rust_helper_folio_size(const struct folio *folio)

@@ -19,6 +19,7 @@ pub mod extent;
 pub mod fifo;
 pub mod folio;
 pub mod granule;
+pub mod owned_slot;
 pub mod page_array;
 pub mod parts;
 pub mod read_sink;

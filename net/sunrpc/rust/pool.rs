@@ -201,10 +201,19 @@ impl Supply<FolioGranule> for &Class {
         while let Some(granule) = next() {
             stock.give(granule);
         }
+        // Freed when the lock is not held.
+        let excess = stock.trim();
+
+        drop(stock);
+        drop(excess);
     }
 }
 
 impl Shrink for Class {
+    fn node(&self) -> i32 {
+        self.node
+    }
+
     fn count(&self) -> usize {
         self.stock.lock().count_idle().saturating_mul(self.pages())
     }
@@ -270,9 +279,14 @@ impl Pool {
             payload: need.payload.max(payload),
         };
 
-        self.allow(&more, groups)?;
-        *need = more;
-        Ok(())
+        let allowed = self.allow(&more, groups);
+        if allowed.is_ok() {
+            *need = more;
+        } else {
+            // Lower bounds need no memory.
+            let _ = self.allow(&need, 0);
+        }
+        allowed
     }
 
     /// Undoes [`Pool::join`].
@@ -282,7 +296,7 @@ impl Pool {
         need.threads = need.threads.saturating_sub(1);
         need.groups = need.groups.saturating_sub(groups);
         need.singles = need.singles.saturating_sub(singles);
-        // If there is no memory for shorter lists, the bound stays as it is.
+        // Lower bounds need no memory.
         let _ = self.allow(&need, 0);
     }
 
@@ -291,7 +305,7 @@ impl Pool {
         let threads = need.threads.min(1);
         let in_flight = need.payload.saturating_mul(IN_FLIGHT);
         // CAST: There are fewer granules than pages, and more bits than there is memory.
-        let affordable = (folio::total_pages() >> (ORDER as usize + 4)) as u32;
+        let affordable = ((folio::total_pages() / folio::nr_nodes()) >> (ORDER as usize + 4)) as u32;
         let spare = in_flight.min(affordable).saturating_mul(threads);
 
         self.granules
@@ -305,6 +319,10 @@ impl Pool {
 }
 
 impl Shrink for Pool {
+    fn node(&self) -> i32 {
+        self.granules.node()
+    }
+
     fn count(&self) -> usize {
         self.granules.count().saturating_add(self.singles.count())
     }

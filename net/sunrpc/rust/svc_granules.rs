@@ -20,7 +20,7 @@ use kernel::{
     },
     sunrpc::{
         folio,
-        page_array::PageSlot,
+        owned_slot::OwnedSlot,
         shrinker::Shrinker, //
     },
     sync::Arc, //
@@ -63,10 +63,13 @@ impl Registered {
 /// Creates the granules of a service pool on the NUMA node `node`, or on none in particular if that
 /// is -1.
 ///
-/// Returns null if memory is exhausted, or if there is too little of it in the first place.
+/// Returns null if memory is exhausted, if there is too little of it in the first place, or if pages
+/// are to be cleared when they are freed.
 #[export]
 pub extern "C" fn svc_granules_pool_create(node: c_int) -> *mut bindings::svc_granules_pool {
-    if cfg!(CONFIG_KMSAN) || folio::total_pages() < MIN_TOTAL_PAGES {
+    let small = folio::total_pages() < MIN_TOTAL_PAGES;
+    // What is idle would not be cleared until it is used again.
+    if cfg!(CONFIG_KMSAN) || folio::are_cleared_on_free() || small {
         return ptr::null_mut();
     }
     Registered::new(node).map_or(ptr::null_mut(), |pool| KBox::into_raw(pool).cast())
@@ -129,7 +132,7 @@ unsafe fn with_slots(
     granules: *mut bindings::svc_granules,
     pages: *mut *mut bindings::page,
     nr_pages: c_ulong,
-    fill: impl FnOnce(&mut Thread, &mut [PageSlot]) -> usize,
+    fill: impl FnOnce(&mut Thread, &mut [OwnedSlot]) -> usize,
 ) -> c_ulong {
     if granules.is_null() {
         return 0;
@@ -139,7 +142,7 @@ unsafe fn with_slots(
     let (thread, slots) = unsafe {
         (
             &mut *granules.cast::<Thread>(),
-            PageSlot::slice_from_raw_mut(pages, nr_pages as c_uint),
+            OwnedSlot::slice_from_raw_mut(pages, nr_pages as c_uint),
         )
     };
     fill(thread, slots)

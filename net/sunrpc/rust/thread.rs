@@ -7,8 +7,7 @@ use core::slice;
 use kernel::{
     prelude::*,
     sunrpc::{
-        extent::Slot,
-        page_array::PageSlot,
+        owned_slot::OwnedSlot,
         refill::{
             Filled,
             Groups, //
@@ -31,6 +30,9 @@ use crate::{
 /// The number of granules that a thread keeps for itself after it has released them, a part of
 /// those in a page array.
 const RING_SHARE: usize = 4;
+
+/// The number of groups that a thread fills before it says so to the pool.
+const UNACCOUNTED: u32 = 128;
 
 /// Returns the bookkeeping for `count` groups of `size` slots.
 fn groups(size: usize, count: usize) -> Result<Groups<Places>> {
@@ -70,13 +72,13 @@ impl Filler {
 
     /// Fills `slots`, the first `used` of which may be empty. Returns how many of these are filled
     /// for certain, from the first one on.
-    fn fill(&mut self, slots: &mut [PageSlot], used: usize, mut class: &Class) -> usize {
+    fn fill(&mut self, slots: &mut [OwnedSlot], used: usize, mut class: &Class) -> usize {
         let filled = self.groups.refill(slots, used, &mut class);
 
         trace::fill(&filled);
         self.unaccounted.add(&filled);
-        // Whoever had to go to the pool anyway, or has not for long, brings the figures up to date.
-        if filled.from_pool > 0 || filled.fallback > 0 || self.unaccounted.from_ring > 64 {
+        // The figures of the pool may be a little old, which saves a lock.
+        if filled.fallback > 0 || self.unaccounted.total() > UNACCOUNTED {
             class.account(&self.unaccounted);
             self.unaccounted = Filled::default();
         }
@@ -138,7 +140,7 @@ impl Thread {
     /// Fills the pages for a Call, the first `used` of which may be missing.
     ///
     /// Returns how many of these are filled for certain, from the first one on.
-    pub(crate) fn fill_call(&mut self, slots: &mut [PageSlot], used: usize) -> usize {
+    pub(crate) fn fill_call(&mut self, slots: &mut [OwnedSlot], used: usize) -> usize {
         self.call.fill(slots, used, &self.pool.granules)
     }
 
@@ -146,7 +148,7 @@ impl Thread {
     ///
     /// The first page, which is not part of a payload, is a granule of its own. Returns how many of
     /// the pages are filled for certain, from the first one on.
-    pub(crate) fn fill_reply(&mut self, slots: &mut [PageSlot], used: usize) -> usize {
+    pub(crate) fn fill_reply(&mut self, slots: &mut [OwnedSlot], used: usize) -> usize {
         let Some((head, payload)) = slots.split_first_mut() else {
             return 0;
         };

@@ -21,7 +21,7 @@ pub trait Granule {
     /// What others wrote and read before they put their references has happened then.
     fn is_idle(&self) -> bool;
 
-    /// Makes each of `slots` refer to its page.
+    /// Makes each of `slots` refer to its page. The granule is idle.
     ///
     /// What the slots referred to before is put; what of it is of `former`, all at once.
     fn fill(&self, former: Option<&Self>, slots: &mut [Self::Slot]);

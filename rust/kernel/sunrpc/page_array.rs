@@ -6,14 +6,7 @@
 //! [`include/linux/bvec.h`](srctree/include/linux/bvec.h)
 
 use core::{
-    mem::{
-        self,
-        MaybeUninit, //
-    },
-    ptr::{
-        self,
-        NonNull, //
-    },
+    mem::MaybeUninit,
     slice, //
 };
 
@@ -57,51 +50,6 @@ impl PageSlot {
         // and, which are the type invariants, for the pages.
         // CAST: `usize` has at least 32 bits.
         unsafe { slice::from_raw_parts(pages.cast(), nr_pages as usize) }
-    }
-
-    /// Views an array of page pointers as slots that each own a reference to their page.
-    ///
-    /// # Safety
-    ///
-    /// - As for [`PageSlot::slice_from_raw`], and the pointers must be valid for writes.
-    /// - Nobody else may refer to the array during `'a`.
-    /// - Each pointer that is not null must have a reference to its page that is the slot's.
-    #[inline]
-    pub unsafe fn slice_from_raw_mut<'a>(
-        pages: *mut *mut bindings::page,
-        nr_pages: c_uint,
-    ) -> &'a mut [Self] {
-        if nr_pages == 0 {
-            return &mut [];
-        }
-
-        // SAFETY: `PageSlot` has the layout of a page pointer. The caller vouches for the array
-        // and, which are the type invariants, for the pages.
-        // CAST: `usize` has at least 32 bits.
-        unsafe { slice::from_raw_parts_mut(pages.cast(), nr_pages as usize) }
-    }
-
-    /// Returns the page pointer, null if the slot is empty.
-    #[inline]
-    pub(super) fn as_ptr(&self) -> *mut bindings::page {
-        self.0
-    }
-
-    /// Empties the slot. The reference to the page, if there is one, passes to the caller.
-    #[inline]
-    pub(super) fn take(&mut self) -> Option<NonNull<bindings::page>> {
-        NonNull::new(mem::replace(&mut self.0, ptr::null_mut()))
-    }
-
-    /// Makes an empty slot refer to `page`.
-    ///
-    /// # Safety
-    ///
-    /// `page` must point to a `struct page`. A reference to it passes to the slot.
-    #[inline]
-    pub(super) unsafe fn set(&mut self, page: NonNull<bindings::page>) {
-        // INVARIANT: The page is not freed as long as the slot has its reference.
-        self.0 = page.as_ptr();
     }
 
     /// Returns whether the pages in two neighbouring slots have adjacent frame numbers.

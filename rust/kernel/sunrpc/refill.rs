@@ -33,6 +33,14 @@ pub struct Filled {
 }
 
 impl Filled {
+    /// Returns the number of groups.
+    #[inline]
+    pub fn total(&self) -> u32 {
+        self.from_ring
+            .saturating_add(self.from_pool)
+            .saturating_add(self.fallback)
+    }
+
     /// Adds what came of filling another time.
     pub fn add(&mut self, other: &Self) {
         self.from_ring = self.from_ring.saturating_add(other.from_ring);
@@ -158,8 +166,16 @@ impl<G: Granule, B: DerefMut<Target = [Option<G>]>> Groups<B> {
             };
 
             if let Some(Err(former)) = former.map(|former| self.ring.push(former)) {
+                // The oldest makes room, so that one that is pinned does not block the others.
+                let surplus = match self.ring.pop() {
+                    Some(oldest) => {
+                        let _ = self.ring.push(former);
+                        oldest
+                    }
+                    None => former,
+                };
                 // One was popped for each that is pushed, or the stash had room for it.
-                let _ = self.stash.push(former);
+                let _ = self.stash.push(surplus);
             }
         }
     }

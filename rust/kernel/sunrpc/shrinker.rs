@@ -11,13 +11,22 @@ use core::{
 
 use crate::{
     bindings,
-    ffi::c_ulong,
+    ffi::{
+        c_uint,
+        c_ulong, //
+    },
     prelude::*,
     str::CStr, //
 };
 
+/// Each node is asked for its own memory.
+const FLAGS: c_uint = bindings::SHRINKER_NUMA_AWARE;
+
 /// What can be shrunk. Both functions may run at any time, on several CPUs at once.
 pub trait Shrink: Sync {
+    /// Returns the NUMA node whose memory it is, or -1.
+    fn node(&self) -> i32;
+
     /// Returns the number of pages that could be freed at once.
     fn count(&self) -> usize;
 
@@ -49,7 +58,7 @@ impl<T: Shrink> Shrinker<T> {
     /// `cache` must be valid until the shrinker is dropped.
     pub unsafe fn new(name: &CStr, cache: *const T) -> Result<Self> {
         // SAFETY: The name is a format without arguments.
-        let ptr = unsafe { bindings::shrinker_alloc(0, name.as_char_ptr()) };
+        let ptr = unsafe { bindings::shrinker_alloc(FLAGS, name.as_char_ptr()) };
         let ptr = NonNull::new(ptr).ok_or(ENOMEM)?;
 
         // SAFETY: The shrinker is ours, and not registered yet.
@@ -70,20 +79,25 @@ impl<T: Shrink> Shrinker<T> {
 
     /// # Safety
     ///
-    /// `shrinker` must be one that [`Shrinker::new`] has registered.
+    /// `shrinker` must be one that [`Shrinker::new`] has registered, and `control` must be valid.
     unsafe extern "C" fn count_objects(
         shrinker: *mut bindings::shrinker,
-        _control: *mut bindings::shrink_control,
+        control: *mut bindings::shrink_control,
     ) -> c_ulong {
         // SAFETY: Whoever registered it vouches for the cache.
         let cache = unsafe { &*(*shrinker).private_data.cast::<T>() };
+        // SAFETY: The caller passes a valid structure.
+        let node = unsafe { (*control).nid };
 
+        if cache.node() >= 0 && cache.node() != node {
+            return 0;
+        }
         cache.count()
     }
 
     /// # Safety
     ///
-    /// As for `count_objects()`, and `control` must be valid.
+    /// As for `count_objects()`.
     unsafe extern "C" fn scan_objects(
         shrinker: *mut bindings::shrinker,
         control: *mut bindings::shrink_control,

@@ -169,19 +169,21 @@ impl<G: Granule, B: DerefMut<Target = [Option<G>]>> Stock<B> {
     }
 
     /// Gives up an idle granule if there are more than may be.
+    #[inline]
     pub fn trim(&mut self) -> Option<G> {
-        self.depot
-            .is_beyond_bound()
-            .then(|| self.depot.retire())
-            .flatten()
+        if !self.depot.is_beyond_bound() {
+            return None;
+        }
+        self.depot.sort(1, CHECKS.0);
+        self.depot.retire()
     }
 
     /// Gives up an idle granule since memory is short, and creates none for a second.
     pub fn reclaim(&mut self, now: u64) -> Option<G> {
-        self.growth.hold(now);
-        self.mends.hold(now);
         let granule = self.depot.retire()?;
 
+        self.growth.hold(now);
+        self.mends.hold(now);
         self.stats.reclaimed = self.stats.reclaimed.saturating_add(1);
         Some(granule)
     }

@@ -422,3 +422,23 @@ fn a_steady_load_does_not_fall_back() {
     assert_eq!(world.fallbacks, 0);
     world.end();
 }
+
+#[test]
+fn a_pinned_granule_does_not_block_the_ring() {
+    let mut world = World::new(9, Break::Nothing);
+    world.refill(0);
+    let World { pool, arrays, held, .. } = &mut world;
+    let Array { slots, groups, .. } = &mut arrays[0];
+    let mut from_ring = 0;
+    for round in 0..100 {
+        let page = slots[0].take().expect("a filled array");
+        match round {
+            0 => held.push(page),
+            _ => pool.memory.borrow_mut().put_page(page),
+        }
+        let filled = groups.refill(slots, 1, pool);
+        from_ring += if round < 10 { 0 } else { filled.from_ring };
+    }
+    assert_eq!(from_ring, 90);
+    world.end();
+}
