@@ -4,7 +4,7 @@
 # the environment.
 
 VARIABLES := ACCEL CMD CPUS FLAVOUR FORCE_MR IO KDIR KERNEL MAX_SEGMENT MEM \
-	     MOUNT ONLY PAYLOAD PEER_PATCHES PLAIN RDMA SIZE SWIOTLB THREADS \
+	     MOUNT ONLY PAYLOAD PEER_PATCHES PLAIN RDMA SIZE SKIP SWIOTLB THREADS \
 	     VERS SUNRPC_RUST_CACHE
 
 # Taken literally: a '$' in CMD is for the guest's shell.
@@ -21,7 +21,8 @@ help:
 
 #: make run            build the kernel, serve NFS over RDMA, verify and measure
 #: make vm CMD='...'   run a command in a guest with the export at /mnt/nfs
-#: make client         hand-written RPC-over-RDMA messages: ONLY= (part of a name)
+#: make client         hand-written RPC-over-RDMA messages: ONLY= or SKIP= (part of
+#:                     a name; SKIP takes several, with commas between)
 #: make test           all tests and the static gate
 #: make tree           the patched kernel source
 #: make kernel         build it: FLAVOUR=ours|ours-c|plain|rfc-c
