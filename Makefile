@@ -14,7 +14,7 @@ $(foreach v,$(VARIABLES),$(if $(filter command environment,$(firstword $(origin 
 export SUNRPC_RUST_REPO := $(CURDIR)
 
 TARGETS := tree kernel run vm client test microbench series series-check gate \
-	   modules-check kunit setup distclean
+	   modules-check kunit unsafe setup distclean
 
 help:
 	@sed -n 's/^#: //p' $(firstword $(MAKEFILE_LIST))
@@ -31,6 +31,7 @@ help:
 #: make series         the patch series, in build/series
 #: make series-check   build every commit of it, Rust on and off (hours)
 #: make modules-check  build with the transports as modules
+#: make unsafe         where the kernel's Rust has unsafe code, and how much
 #: make gate           formatting, lints, checkpatch, documentation
 #: make setup          install what is missing
 #: make distclean      remove the cache folder
