@@ -4,7 +4,7 @@
 # the environment.
 
 VARIABLES := ACCEL CMD CPUS FLAVOUR FORCE_MR IO KDIR KERNEL MAX_SEGMENT MEM \
-	     MOUNT ONLY PAYLOAD PEER_PATCHES PLAIN RDMA SIZE SWIOTLB THREADS \
+	     MOUNT ONLY PAYLOAD PEER_PATCHES PLAIN RDMA SIZE SKIP SWIOTLB THREADS \
 	     VERS SUNRPC_RUST_CACHE
 
 # Taken literally: a '$' in CMD is for the guest's shell.
@@ -13,15 +13,16 @@ $(foreach v,$(VARIABLES),$(if $(filter command environment,$(firstword $(origin 
 
 export SUNRPC_RUST_REPO := $(CURDIR)
 
-TARGETS := tree kernel run vm client test microbench builders series series-check gate \
-	   modules-check kunit setup distclean
+TARGETS := tree kernel run vm client test microbench builders series \
+	   series-check gate modules-check kunit unsafe setup distclean
 
 help:
 	@sed -n 's/^#: //p' $(firstword $(MAKEFILE_LIST))
 
 #: make run            build the kernel, serve NFS over RDMA, verify and measure
 #: make vm CMD='...'   run a command in a guest with the export at /mnt/nfs
-#: make client         hand-written RPC-over-RDMA messages: ONLY= (part of a name)
+#: make client         hand-written RPC-over-RDMA messages: ONLY= or SKIP= (part of
+#:                     a name; SKIP takes several, with commas between)
 #: make test           all tests and the static gate
 #: make tree           the patched kernel source
 #: make kernel         build it: FLAVOUR=ours|ours-c|plain|rfc-c
@@ -31,6 +32,7 @@ help:
 #: make series         the patch series, in build/series
 #: make series-check   build every commit of it, Rust on and off (hours)
 #: make modules-check  build with the transports as modules
+#: make unsafe         where the kernel's Rust has unsafe code, and how much
 #: make gate           formatting, lints, checkpatch, documentation
 #: make setup          install what is missing
 #: make distclean      remove the cache folder

@@ -305,7 +305,8 @@ impl Pool {
         let threads = need.threads.min(1);
         let in_flight = need.payload.saturating_mul(IN_FLIGHT);
         // CAST: There are fewer granules than pages, and more bits than there is memory.
-        let affordable = ((folio::total_pages() / folio::nr_nodes()) >> (ORDER as usize + 4)) as u32;
+        let affordable =
+            ((folio::total_pages() / folio::nr_nodes()) >> (ORDER as usize + 4)) as u32;
         let spare = in_flight.min(affordable).saturating_mul(threads);
 
         self.granules

@@ -63,8 +63,8 @@ impl Registered {
 /// Creates the granules of a service pool on the NUMA node `node`, or on none in particular if that
 /// is -1.
 ///
-/// Returns null if memory is exhausted, if there is too little of it in the first place, or if pages
-/// are to be cleared when they are freed.
+/// Returns null if memory is exhausted, if there is too little of it in the first place, or if
+/// pages are to be cleared when they are freed.
 #[export]
 pub extern "C" fn svc_granules_pool_create(node: c_int) -> *mut bindings::svc_granules_pool {
     let small = folio::total_pages() < MIN_TOTAL_PAGES;

@@ -194,8 +194,9 @@ impl Granule for FolioGranule {
         self.0.iter().all(|part| {
             // SAFETY: By the type invariants, we hold a reference to the folio. An acquire orders
             // what others did before they put theirs, before what we do next.
-            let refs =
-                unsafe { bindings::atomic_read_acquire(&raw const (*part.head.as_ptr())._refcount) };
+            let refs = unsafe {
+                bindings::atomic_read_acquire(&raw const (*part.head.as_ptr())._refcount)
+            };
 
             // A page that failed is in use for good.
             refs == 1 && !part.has_failed()

@@ -17,6 +17,7 @@ pub mod reduce;
 pub mod report;
 pub mod rpc;
 pub mod run;
+pub mod splice;
 pub mod target;
 pub mod verbs;
 pub mod xdr;

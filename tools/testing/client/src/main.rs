@@ -41,8 +41,8 @@ struct Args {
     /// Only cases whose name contains this
     #[arg(long)]
     only: Option<String>,
-    /// No case whose name contains this; may be given several times
-    #[arg(long)]
+    /// No case whose name contains this; several with commas, or given again
+    #[arg(long, value_delimiter = ',')]
     skip: Vec<String>,
     /// Each case so many times, to see a leak grow
     #[arg(long, default_value_t = 1)]

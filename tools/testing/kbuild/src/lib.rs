@@ -28,3 +28,4 @@ pub mod series_check;
 pub mod source;
 pub mod tally;
 pub mod tree;
+pub mod unsafety;

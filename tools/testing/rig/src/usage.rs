@@ -6,21 +6,26 @@ use clap::error::ErrorKind;
 use std::process::ExitCode;
 
 /// Variables that stand for options.
-const VARIABLES: [&str; 17] = [
+const VARIABLES: [&str; 22] = [
     "ACCEL",
     "CMD",
     "CPUS",
     "FLAVOUR",
+    "FORCE_MR",
     "IO",
     "KDIR",
     "KERNEL",
+    "MAX_SEGMENT",
     "MEM",
     "MOUNT",
     "ONLY",
+    "PAYLOAD",
     "PEER_PATCHES",
     "PLAIN",
     "RDMA",
     "SIZE",
+    "SKIP",
+    "SWIOTLB",
     "THREADS",
     "VERS",
     "SUNRPC_RUST_CACHE",

@@ -102,6 +102,8 @@ pub struct Crafted {
     pub program: PathBuf,
     /// Part of the names of the cases to run; none means all.
     pub only: Option<String>,
+    /// Parts of the names of cases to leave out.
+    pub skip: Vec<String>,
 }
 
 /// What came of one case of a matrix, or of the crafted client.

@@ -8,7 +8,10 @@
 
 mod bursts;
 mod calls;
+mod cut_short;
+mod empty;
 mod malformed;
+mod places;
 mod reads;
 mod replies;
 mod rpc;
@@ -69,6 +72,9 @@ pub enum Send {
     Folder(Folder),
     /// Other calls, and whether each does what it should.
     Others,
+    /// READs that are cut short, and calls after them; a Reply if all of
+    /// these and the file are right.
+    CutShort(CutShort),
     /// A message word by word.
     Parts(Vec<Part>),
     /// Many calls, and an end of the connection.
@@ -159,6 +165,15 @@ pub struct Folder {
     pub writes: Vec<Vec<usize>>,
     /// Segment lengths of the Reply chunk.
     pub reply: Option<Vec<usize>>,
+}
+
+/// A READ whose Write chunk is too short.
+#[derive(Clone, Debug)]
+pub struct CutShort {
+    /// How much is read, in bytes.
+    pub count: usize,
+    /// Segment lengths of the Write chunk.
+    pub room: Vec<usize>,
 }
 
 /// Part of a message.
@@ -289,6 +304,9 @@ pub fn all() -> Vec<Case> {
         replies::cases(),
         reads::cases(),
         writes::cases(),
+        empty::cases(),
+        places::cases(),
+        cut_short::cases(),
         malformed::cases(),
         rpc::cases(),
         bursts::cases(),

@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 /// Bytes of the file that is read; some READs begin behind its first page.
-const SOURCE_LENGTH: usize = LARGEST_PAYLOAD + 256 * 1024;
+pub const SOURCE_LENGTH: usize = LARGEST_PAYLOAD + 256 * 1024;
 /// Bytes of one WRITE while the source is filled.
 const STEP: usize = 128 * 1024;
 const SOURCE_SEED: u64 = 8166;

@@ -4,6 +4,7 @@
 
 mod burst;
 mod cut;
+mod cut_short;
 mod folder;
 mod lab;
 mod others;
@@ -83,6 +84,7 @@ fn perform(lab: &mut Lab, case: &Case) -> Result<Outcome> {
         Send::Read(read) => read::perform(lab, &mut peer, read)?,
         Send::Write(write) => write::perform(lab, &mut peer, write)?,
         Send::Folder(folder) => folder::perform(lab, &mut peer, folder)?,
+        Send::CutShort(plan) => cut_short::perform(lab, &mut peer, plan)?,
         Send::Parts(parts) => parts::perform(lab, &mut peer, parts, patience)?,
         Send::Others => others::perform(lab, &mut peer)?,
         Send::Burst(_) => bail!("a burst has no single answer"),

@@ -32,25 +32,32 @@ pub struct Args {
     /// Only cases whose name contains this
     #[arg(long, env = "ONLY", hide_env_values = true)]
     only: Option<String>,
+    /// No case whose name contains this; several with commas, or given again
+    #[arg(long, env = "SKIP", hide_env_values = true, value_delimiter = ',')]
+    skip: Vec<String>,
 }
 
 impl Args {
     pub fn run(self) -> Result<ExitCode> {
-        let lab = Lab::open(self.sources, self.guest)?;
-        let program = build(&lab)?;
-        let guest = lab.quiet_guest(&self.kernel)?;
-        let prefix = format!("client {} {}", self.kernel, self.rdma);
-        let (device, threads, only) = (self.rdma, self.threads, self.only);
-        let job = Crafted { device, threads, program, only };
+        let Self { sources, guest, kernel, rdma: device, threads, only, skip } = self;
+        let lab = Lab::open(sources, guest)?;
+        let job = Crafted { device, threads, program: build(&lab)?, only, skip };
         let mut tally = Tally::new();
-        vm::crafted::run(&lab.tools, &guest, &prefix, job, &mut tally)?;
+        carry_out(&lab, &kernel, job, &mut tally)?;
         let passed = tally.print_closing();
         Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
 
+/// Runs the cases on the kernel `flavour`, which is built first.
+pub fn carry_out(lab: &Lab, flavour: &Flavour, job: Crafted, tally: &mut Tally) -> Result<()> {
+    let guest = lab.quiet_guest(flavour)?;
+    let prefix = format!("client {flavour} {}", job.device);
+    vm::crafted::run(&lab.tools, &guest, &prefix, job, tally)
+}
+
 /// Builds the client beside this program, and gives back its path.
-fn build(lab: &Lab) -> Result<PathBuf> {
+pub fn build(lab: &Lab) -> Result<PathBuf> {
     kbuild::host::client_tools(&lab.cache)?;
     let own = std::env::current_exe().context("cannot find the running program")?;
     let folder = own.parent().context("the running program has no folder")?;

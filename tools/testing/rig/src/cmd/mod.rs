@@ -18,6 +18,7 @@ mod series_check;
 mod setup;
 mod test;
 mod tree;
+mod unsafety;
 mod vm;
 
 use anyhow::Result;
@@ -56,6 +57,8 @@ pub enum Command {
     Series(series::Args),
     /// Run the static checks
     Gate(gate::Args),
+    /// Tell how much unsafe code the kernel's Rust has, and where
+    Unsafe(unsafety::Args),
     /// Build every commit of the series, Rust on and off
     SeriesCheck(series_check::Args),
     /// Build with the server and its transports as modules
@@ -82,6 +85,7 @@ impl Command {
             Command::Guest(args) => args.run(),
             Command::Series(args) => args.run(),
             Command::Gate(args) => args.run(),
+            Command::Unsafe(args) => args.run(),
             Command::SeriesCheck(args) => args.run(),
             Command::ModulesCheck(args) => args.run(),
             Command::Distclean(args) => args.run(),

@@ -3,7 +3,7 @@
 //! `rig test`: everything that continuous integration checks.
 
 use crate::cmd::e2e::{self, SEED};
-use crate::cmd::microbench;
+use crate::cmd::{client, microbench};
 use crate::lab::{GuestOptions, Lab};
 use crate::options::Sources;
 use anyhow::Result;
@@ -11,6 +11,14 @@ use kbuild::flavour::Flavour;
 use kbuild::tally::Tally;
 use std::process::ExitCode;
 use std::time::Instant;
+use vm::job::Crafted;
+use vm::settings::Device;
+
+/// Parts of the names of cases that run over soft-RoCE only: the server reads
+/// headers and RPC messages before the adapter has anything to do.
+const ONCE: [&str; 2] = ["header:", "rpc:"];
+/// Threads of the server that gets the hand-written messages.
+const THREADS: u32 = 8;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -44,10 +52,29 @@ impl Args {
             tally.result("Rust helpers cost no more than C helpers", table);
             Ok(())
         });
+        for device in [Device::Rxe, Device::Siw] {
+            stage(&format!("hand-written messages over {device}"), &|tally| {
+                hand_written(&lab, &ours, device, tally)
+            });
+        }
         stage("end to end", &|tally| e2e::matrix(&lab, &ours, SEED, tally));
         stage("end to end without Rust", &|tally| e2e::matrix(&lab, &ours_c, SEED, tally));
         println!("== done after {} s", started.elapsed().as_secs());
         let passed = tally.print_closing();
         Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
+}
+
+/// All cases over soft-RoCE, and those that depend on the adapter over others.
+fn hand_written(lab: &Lab, flavour: &Flavour, device: Device, tally: &mut Tally) -> Result<()> {
+    let skip: Vec<String> = match device {
+        Device::Rxe => Vec::new(),
+        _ => ONCE.map(str::to_owned).into(),
+    };
+    for part in &skip {
+        tally.skip(format!("client {flavour} {device}: {part}"), "these run over rxe only");
+    }
+    let program = client::build(lab)?;
+    let job = Crafted { device, threads: THREADS, program, only: None, skip };
+    client::carry_out(lab, flavour, job, tally)
 }
