@@ -16,8 +16,8 @@ const LEAVES: [&str; 2] = ["net/sunrpc/rust", "net/sunrpc/xprtrdma/rust"];
 /// The abstractions; their purpose is to wrap what is unsafe.
 const ABSTRACTIONS: [&str; 2] = ["rust/kernel/sunrpc.rs", "rust/kernel/sunrpc"];
 
-/// Files of the leaves that may have unsafe code: where C enters, and what
-/// makes the private structures of a module safe.
+/// Files of the leaves that may have unsafe code: where C enters, what makes
+/// the private structures of a module safe, and what declares tracepoints.
 const ALLOWED: [&str; 6] = [
     "net/sunrpc/rust/svc_pages.rs",
     "net/sunrpc/rust/svc_granules.rs",
