@@ -3,7 +3,7 @@
 # Front end of the rig: see `make help`. The variables reach the rig through
 # the environment.
 
-VARIABLES := ACCEL CMD CPUS FLAVOUR FORCE_MR IO KDIR KERNEL MAX_SEGMENT MEM \
+VARIABLES := ACCEL BUDGET CMD CPUS FLAVOUR FORCE_MR IO KDIR KERNEL MAX_SEGMENT MEM \
 	     MOUNT ONLY PAYLOAD PEER_PATCHES PLAIN RDMA SIZE SWIOTLB THREADS \
 	     VERS SUNRPC_RUST_CACHE
 
@@ -13,7 +13,7 @@ $(foreach v,$(VARIABLES),$(if $(filter command environment,$(firstword $(origin 
 
 export SUNRPC_RUST_REPO := $(CURDIR)
 
-TARGETS := tree kernel run vm client test microbench series series-check gate \
+TARGETS := tree kernel run vm client test stress microbench series series-check gate \
 	   modules-check kunit setup distclean
 
 help:
@@ -23,6 +23,7 @@ help:
 #: make vm CMD='...'   run a command in a guest with the export at /mnt/nfs
 #: make client         hand-written RPC-over-RDMA messages: ONLY= (part of a name)
 #: make test           all tests and the static gate
+#: make stress         wear the server out: BUDGET= (minutes, 30) ONLY= (part of a name)
 #: make tree           the patched kernel source
 #: make kernel         build it: FLAVOUR=ours|ours-c|plain|rfc-c
 #: make kunit          the kernel's own unit tests, in a guest

@@ -50,7 +50,7 @@ impl Args {
 }
 
 /// Builds the client beside this program, and gives back its path.
-fn build(lab: &Lab) -> Result<PathBuf> {
+pub fn build(lab: &Lab) -> Result<PathBuf> {
     kbuild::host::client_tools(&lab.cache)?;
     let own = std::env::current_exe().context("cannot find the running program")?;
     let folder = own.parent().context("the running program has no folder")?;

@@ -15,6 +15,7 @@ mod run;
 mod series;
 mod series_check;
 mod setup;
+mod stress;
 mod test;
 mod tree;
 mod vm;
@@ -44,6 +45,8 @@ pub enum Command {
     E2e(e2e::Args),
     /// Send hand-written messages of RPC-over-RDMA to the server
     Client(client::Args),
+    /// Wear the server out, for as long as there is time
+    Stress(stress::Args),
     /// Run all checks of continuous integration
     Test(test::Args),
     /// What the rig starts inside of a guest
@@ -74,6 +77,7 @@ impl Command {
             Command::Microbench(args) => args.run(),
             Command::E2e(args) => args.run(),
             Command::Client(args) => args.run(),
+            Command::Stress(args) => args.run(),
             Command::Test(args) => args.run(),
             Command::Guest(args) => args.run(),
             Command::Series(args) => args.run(),

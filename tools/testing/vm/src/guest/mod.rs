@@ -20,6 +20,7 @@ pub mod progress;
 pub mod rpc;
 pub mod server;
 pub mod session;
+pub mod stress;
 pub mod tracefs;
 pub mod transfer;
 
@@ -49,6 +50,7 @@ fn perform(job: &Job, progress: &Progress) -> Result<Outcome> {
         Job::Command(job) => command(job, progress),
         Job::Matrix(job) => matrix::run(job, progress),
         Job::Crafted(job) => crafted::run(job, progress),
+        Job::Stress(job) => stress::run(job, progress),
     }
 }
 
