@@ -86,8 +86,8 @@ pub fn find(name: &str) -> Option<&'static Scenario> {
 /// Plays the scenarios of the job as far as its time goes; fails only if the
 /// server cannot be set up or taken down.
 pub fn run(job: &Stress, progress: &Progress) -> Result<Outcome> {
-    let deadline = Instant::now() + Duration::from_secs(job.seconds);
     let mut site = Site::start(job, progress)?;
+    let deadline = Instant::now() + Duration::from_secs(job.seconds);
     let scenarios: Result<Vec<&Scenario>> = job.scenarios.iter().map(|name| known(name)).collect();
     let scenarios = scenarios?;
     for (at, scenario) in scenarios.iter().enumerate() {
