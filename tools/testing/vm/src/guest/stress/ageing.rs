@@ -81,8 +81,7 @@ fn mixed_load(site: &mut Site<'_>, time: Duration) -> Result<()> {
             let (entries, seed) = (format!("{folder}/entries-{transport}"), site.seed);
             workers.push(scope.spawn(move || looks(&entries, seed, over)));
         }
-        let results = workers.into_iter().map(|worker| worker.join());
-        results.map(|result| result.ok().context("a load has ended")?).collect::<Result<()>>()
+        workers.into_iter().try_for_each(|worker| worker.join().ok().context("a load has ended")?)
     })?;
     client::unmount_at(TCP_MOUNT)?;
     client::unmount()?;
