@@ -15,8 +15,9 @@ const BLOCK: usize = 4096;
 /// Blocks of the file.
 const BLOCKS: usize = (8 * MIB) as usize / BLOCK;
 
-/// Blocks of one READ or WRITE, and how often in ten times.
-const SIZES: [(usize, u64); 3] = [(1, 6), (16, 3), (256, 1)];
+/// Blocks of one READ or WRITE, and how often in so many times.
+const SIZES: [(usize, u64); 3] = [(1, 15), (16, 4), (256, 1)];
+const TIMES: u64 = 20;
 
 /// Files in the folder that is listed.
 const ENTRIES: u64 = 100;
@@ -47,7 +48,7 @@ impl Blocks {
 
     /// One READ, which is compared, or one WRITE.
     pub fn step(&mut self) -> Result<()> {
-        let mut chance = self.random.below(10);
+        let mut chance = self.random.below(TIMES);
         let mut count = 1;
         for (blocks, times) in SIZES {
             count = blocks;

@@ -20,6 +20,7 @@ pub mod raw;
 pub mod reader;
 pub mod reclaim;
 pub mod site;
+pub mod stir;
 pub mod threads;
 pub mod watch;
 
@@ -91,7 +92,8 @@ pub fn run(job: &Stress, progress: &Progress) -> Result<Outcome> {
     let scenarios: Result<Vec<&Scenario>> = job.scenarios.iter().map(|name| known(name)).collect();
     let scenarios = scenarios?;
     for (at, scenario) in scenarios.iter().enumerate() {
-        let left = deadline.saturating_duration_since(Instant::now()).as_secs();
+        let left = deadline.saturating_duration_since(Instant::now());
+        let left = left.as_secs_f64().ceil() as u64;
         let weights = scenarios[at..].iter().map(|scenario| scenario.weight).sum();
         let time = share::of(left, scenario.least, scenario.weight, weights);
         progress.case(&case(scenario, &mut site, time, left))?;

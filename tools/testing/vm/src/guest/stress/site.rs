@@ -7,6 +7,7 @@ use crate::guest::paths::{self, MOUNT, TCP_MOUNT};
 use crate::guest::progress::Progress;
 use crate::guest::session::Host;
 use crate::guest::stress::granules::{self, Census};
+use crate::guest::stress::stir;
 use crate::guest::{client, server};
 use crate::job::Stress;
 use crate::settings::{Device, IoMode, Session, Transport, Version};
@@ -68,6 +69,7 @@ impl<'a> Site<'a> {
     pub fn all_idle(&self, threads: u32) -> Result<Census> {
         let deadline = Instant::now() + PATIENCE;
         loop {
+            stir::packets()?;
             let census = granules::settled()?;
             let held = census.owned.saturating_sub(census.idle);
             if held <= granules::threads_need(threads) {
