@@ -3,8 +3,8 @@
 # Front end of the rig: see `make help`. The variables reach the rig through
 # the environment.
 
-VARIABLES := ACCEL CMD CPUS FLAVOUR FORCE_MR IO KDIR KERNEL MAX_SEGMENT MEM \
-	     MOUNT ONLY PAYLOAD PEER_PATCHES PLAIN RDMA SIZE SKIP SWIOTLB THREADS \
+VARIABLES := ACCEL BUDGET CMD CPUS FLAVOUR FORCE_MR IO KDIR KERNEL MAX_SEGMENT \
+	     MEM MOUNT ONLY PAYLOAD PEER_PATCHES PLAIN RDMA SIZE SKIP SWIOTLB THREADS \
 	     VERS SUNRPC_RUST_CACHE
 
 # Taken literally: a '$' in CMD is for the guest's shell.
@@ -13,7 +13,7 @@ $(foreach v,$(VARIABLES),$(if $(filter command environment,$(firstword $(origin 
 
 export SUNRPC_RUST_REPO := $(CURDIR)
 
-TARGETS := tree kernel run vm client test microbench builders series \
+TARGETS := tree kernel run vm client test stress microbench builders series \
 	   series-check gate modules-check kunit unsafe setup distclean
 
 help:
@@ -24,6 +24,7 @@ help:
 #: make client         hand-written RPC-over-RDMA messages: ONLY= or SKIP= (part of
 #:                     a name; SKIP takes several, with commas between)
 #: make test           all tests and the static gate
+#: make stress         wear the server out: BUDGET= (minutes, 30) ONLY= (part of a name)
 #: make tree           the patched kernel source
 #: make kernel         build it: FLAVOUR=ours|ours-c|plain|rfc-c
 #: make kunit          the kernel's own unit tests, in a guest

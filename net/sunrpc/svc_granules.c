@@ -77,3 +77,16 @@ unsigned long svc_rqst_fill_reply(struct svc_rqst *rqstp, unsigned long used)
 	return svc_granules_fill_reply(rqstp->rq_granules, rqstp->rq_respages,
 				       rqstp->rq_maxpages, used);
 }
+
+/**
+ * svc_rqst_exchange_call - Have rq_pages filled anew before the next Call
+ * @rqstp: thread
+ * @used: number of entries, from the first one on, with pages of another thread
+ *
+ * Otherwise these would stay, and the thread's own granules, which the
+ * entries no longer refer to, could not be used.
+ */
+void svc_rqst_exchange_call(struct svc_rqst *rqstp, unsigned long used)
+{
+	rqstp->rq_pages_nfree = used;
+}

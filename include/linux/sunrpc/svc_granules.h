@@ -41,6 +41,7 @@ void svc_rqst_exit_granules(struct svc_rqst *rqstp);
 void svc_pool_exit_granules(struct svc_pool *pool);
 unsigned long svc_rqst_fill_call(struct svc_rqst *rqstp, unsigned long used);
 unsigned long svc_rqst_fill_reply(struct svc_rqst *rqstp, unsigned long used);
+void svc_rqst_exchange_call(struct svc_rqst *rqstp, unsigned long used);
 
 #else
 
@@ -66,6 +67,11 @@ static inline unsigned long svc_rqst_fill_reply(struct svc_rqst *rqstp,
 						unsigned long used)
 {
 	return 0;
+}
+
+static inline void svc_rqst_exchange_call(struct svc_rqst *rqstp,
+					  unsigned long used)
+{
 }
 
 #endif /* CONFIG_SUNRPC_RUST */

@@ -176,6 +176,11 @@ impl Lab {
         Ok(guest)
     }
 
+    /// Whether one kernel was given that is booted in place of all others.
+    pub fn has_image(&self) -> bool {
+        self.options.image.is_some()
+    }
+
     /// The kernel's image: the one given, or built.
     pub fn image(&self, flavour: &Flavour) -> Result<PathBuf> {
         match &self.options.image {

@@ -6,8 +6,9 @@ use clap::error::ErrorKind;
 use std::process::ExitCode;
 
 /// Variables that stand for options.
-const VARIABLES: [&str; 22] = [
+const VARIABLES: [&str; 23] = [
     "ACCEL",
+    "BUDGET",
     "CMD",
     "CPUS",
     "FLAVOUR",

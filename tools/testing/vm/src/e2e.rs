@@ -3,8 +3,9 @@
 //! The end-to-end matrix: devices, versions and I/O modes in one boot.
 
 use crate::boot::{self, Tools};
+use crate::cases;
 use crate::follow;
-use crate::job::{self, Case, Job, Matrix, Workload};
+use crate::job::{self, Job, Matrix, Workload};
 use crate::qemu::Guest;
 use crate::settings::{Device, IoMode, Session, Transport, Version, MIB};
 use crate::watch::Limits;
@@ -34,45 +35,41 @@ pub fn sessions() -> Vec<Session> {
     sessions
 }
 
+/// The matrix of all these, with what is moved in each.
+pub fn matrix(fsx: Option<PathBuf>, seed: u64) -> Matrix {
+    with_sessions(sessions(), fsx, seed)
+}
+
+/// A matrix of other settings.
+pub fn with_sessions(sessions: Vec<Session>, fsx: Option<PathBuf>, seed: u64) -> Matrix {
+    let workload = Workload { size: SIZE, fsx, fsx_operations: FSX_OPERATIONS, seed };
+    Matrix { sessions, workload }
+}
+
 /// Boots `guest` and records each case under `prefix`, and whether the
 /// kernel's log is clean.
 pub fn run(
     tools: &Tools,
     guest: &Guest,
     prefix: &str,
-    fsx: Option<PathBuf>,
-    seed: u64,
+    matrix: Matrix,
     tally: &mut Tally,
 ) -> Result<()> {
-    let workload = Workload { size: SIZE, fsx, fsx_operations: FSX_OPERATIONS, seed };
-    let sessions = sessions();
+    let names: Vec<String> = matrix.sessions.iter().map(Session::to_string).collect();
     let limits = Limits::new(guest, Some(Duration::from_secs(240) * guest.accel.slowness()));
     let seen = RefCell::new(Vec::new());
     let shared = RefCell::new(&mut *tally);
     let sink = follow::lines(|line| {
-        let name = record(&mut shared.borrow_mut(), prefix, line);
-        seen.borrow_mut().extend(name);
+        let case = cases::record(&mut shared.borrow_mut(), prefix, line);
+        seen.borrow_mut().extend(case.map(|case| case.name));
     });
-    let job = Job::Matrix(Matrix { sessions: sessions.clone(), workload });
+    let job = Job::Matrix(matrix);
     let finished = boot::run(tools, guest, &job, limits, vec![(job::CASES, sink)])?;
-    for session in sessions {
-        let name = session.to_string();
-        if !seen.borrow().contains(&name) {
-            tally.fail(format!("{prefix}: {name}"), "the guest did not get that far");
-        }
+    for name in names.iter().filter(|name| !seen.borrow().contains(name)) {
+        tally.fail(format!("{prefix}: {name}"), "the guest did not get that far");
     }
     tally.result(format!("{prefix}: kernel log"), finished.judge().map(drop));
     Ok(())
-}
-
-fn record(tally: &mut Tally, prefix: &str, line: &str) -> Option<String> {
-    let case: Case = serde_json::from_str(line).ok()?;
-    let name = format!("{prefix}: {}", case.name);
-    match case.failure {
-        None => tally.pass(name),
-        Some(reason) => tally.fail(name, reason),
-    }
-    Some(case.name)
 }
 
 #[cfg(test)]
@@ -88,14 +85,5 @@ mod tests {
         assert_eq!(distinct.len(), 14);
         assert!(names.contains(&"siw v4.2 dontcache".to_owned()));
         assert!(names.contains(&"tcp v3 direct".to_owned()));
-    }
-
-    #[test]
-    fn a_case_is_recorded_under_its_name() {
-        let mut tally = Tally::new();
-        let line = r#"{"name":"rxe v3 direct","failure":"fio failed"}"#;
-        assert_eq!(record(&mut tally, "e2e", line).as_deref(), Some("rxe v3 direct"));
-        assert_eq!(record(&mut tally, "e2e", "{\"name\":"), None);
-        assert_eq!(tally.closing(), "0 passed, 1 failed, 0 skipped");
     }
 }

@@ -45,6 +45,8 @@ pub enum Job {
     Crafted(Crafted),
     /// Moves data and times svcrdma's functions.
     Cost(Measure),
+    /// Wears the server out.
+    Stress(Stress),
 }
 
 /// Sizes of one verified transfer.
@@ -106,13 +108,32 @@ pub struct Crafted {
     pub skip: Vec<String>,
 }
 
-/// What came of one case of a matrix, or of the crafted client.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Scenarios that wear the server out, in one boot.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Stress {
+    /// Names of the scenarios, in order.
+    pub scenarios: Vec<String>,
+    /// How long all of them may take together.
+    pub seconds: u64,
+    /// The fsx program.
+    pub fsx: PathBuf,
+    /// Seed of the data, of fsx, and of whatever is random.
+    pub seed: u64,
+}
+
+/// What came of one case of a matrix, of the crafted client, or of a scenario.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Case {
     /// Its name.
     pub name: String,
-    /// None if it passed.
+    /// None if it passed, or was left out.
     pub failure: Option<String>,
+    /// Why it was left out.
+    #[serde(default)]
+    pub skipped: Option<String>,
+    /// What it counted, to be compared with other boots.
+    #[serde(default)]
+    pub figures: BTreeMap<String, u64>,
 }
 
 /// The answer of the guest.

@@ -6,6 +6,7 @@
 pub mod accel;
 pub mod bench;
 pub mod boot;
+pub mod cases;
 pub mod console;
 pub mod counts;
 pub mod crafted;
@@ -24,6 +25,7 @@ pub mod qemu;
 pub mod results;
 pub mod rundir;
 pub mod settings;
+pub mod stress;
 pub mod table;
 pub mod vmm;
 pub mod watch;

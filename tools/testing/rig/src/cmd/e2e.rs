@@ -40,5 +40,6 @@ impl Args {
 pub fn matrix(lab: &Lab, flavour: &Flavour, seed: u64, tally: &mut Tally) -> Result<()> {
     let guest = lab.quiet_guest(flavour)?;
     let prefix = format!("e2e {flavour}");
-    vm::e2e::run(&lab.tools, &guest, &prefix, Some(lab.fsx.clone()), seed, tally)
+    let matrix = vm::e2e::matrix(Some(lab.fsx.clone()), seed);
+    vm::e2e::run(&lab.tools, &guest, &prefix, matrix, tally)
 }

@@ -16,6 +16,7 @@ mod run;
 mod series;
 mod series_check;
 mod setup;
+mod stress;
 mod test;
 mod tree;
 mod unsafety;
@@ -48,6 +49,8 @@ pub enum Command {
     E2e(e2e::Args),
     /// Send hand-written messages of RPC-over-RDMA to the server
     Client(client::Args),
+    /// Wear the server out, for as long as there is time
+    Stress(stress::Args),
     /// Run all checks of continuous integration
     Test(test::Args),
     /// What the rig starts inside of a guest
@@ -81,6 +84,7 @@ impl Command {
             Command::Builders(args) => args.run(),
             Command::E2e(args) => args.run(),
             Command::Client(args) => args.run(),
+            Command::Stress(args) => args.run(),
             Command::Test(args) => args.run(),
             Command::Guest(args) => args.run(),
             Command::Series(args) => args.run(),

@@ -11,16 +11,27 @@ use std::fs;
 
 /// Mounts the export, and checks that the mount is what was asked for.
 pub fn mount(session: &Session) -> Result<()> {
+    mount_at(session, MOUNT, &[])
+}
+
+/// The same at another folder, with more options.
+pub fn mount_at(session: &Session, folder: &str, more: &[&str]) -> Result<()> {
     // Otherwise a mount of the same machine reads past the server.
     paths::write_if_there("/sys/module/nfs/parameters/localio_enabled", "N")?;
     let source = source(session.version);
-    exec::step("mount", &["-t", "nfs", "-o", &options(session), &source, MOUNT])?;
-    check(session)
+    let options = [&[options(session).as_str()], more].concat().join(",");
+    exec::step("mount", &["-t", "nfs", "-o", &options, &source, folder])?;
+    check(session, folder)
 }
 
 /// Unmounts it; fails if somebody still uses it.
 pub fn unmount() -> Result<()> {
-    exec::step("umount", &[MOUNT]).map(drop)
+    unmount_at(MOUNT)
+}
+
+/// The same at another folder.
+pub fn unmount_at(folder: &str) -> Result<()> {
+    exec::step("umount", &[folder]).map(drop)
 }
 
 fn source(version: Version) -> String {
@@ -43,11 +54,12 @@ fn options(session: &Session) -> String {
     options.join(",")
 }
 
-fn check(session: &Session) -> Result<()> {
+fn check(session: &Session, folder: &str) -> Result<()> {
     let mounts = fs::read_to_string("/proc/self/mounts").context("cannot read the mounts")?;
-    let line = mounts.lines().find(|line| line.split(' ').nth(1) == Some(MOUNT));
+    let line = mounts.lines().find(|line| line.split(' ').nth(1) == Some(folder));
     let line = line.context("the export is not mounted")?;
-    let payload = MIB.to_string();
+    // The server may allow for less than the client asks for.
+    let payload = session.payload.min(MIB);
     for wanted in [
         format!("vers={}", session.version),
         format!("proto={}", session.transport),

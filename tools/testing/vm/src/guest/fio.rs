@@ -61,7 +61,8 @@ struct Side {
 impl Fio<'_> {
     /// Moves the whole payload; fails if a byte is missing or wrong.
     pub fn run(&self, direction: Direction) -> Result<()> {
-        let output = format!("{SCRATCH}/fio.json");
+        // Several may run at a time.
+        let output = format!("{SCRATCH}/fio{}.json", self.file.replace('/', "-"));
         let args = self.args(direction, &output);
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let mib = u32::try_from(self.size / MIB).unwrap_or(u32::MAX);

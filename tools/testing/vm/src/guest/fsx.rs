@@ -3,7 +3,7 @@
 //! fsx: random reads, writes, maps and truncations, each one verified.
 
 use crate::guest::exec;
-use crate::guest::paths::{self, MOUNT, SCRATCH};
+use crate::guest::paths::{self, SCRATCH};
 use crate::settings::Version;
 use anyhow::Result;
 use std::path::Path;
@@ -40,17 +40,18 @@ punch_hole = 1
 copy_file_range = 1
 ";
 
-/// Runs `operations` of them on the mount, the same for the same seed.
-pub fn run(program: &Path, version: Version, operations: u32, seed: u64) -> Result<()> {
-    let configuration = format!("{SCRATCH}/fsx.toml");
+/// Runs `operations` of them on the file `file`, which is removed then, the
+/// same for the same seed.
+pub fn run(program: &Path, version: Version, file: &str, operations: u32, seed: u64) -> Result<()> {
+    // Several may run at a time.
+    let configuration = format!("{SCRATCH}/fsx{}.toml", file.replace('/', "-"));
     let extra = if version == Version::V42 { V42 } else { "" };
     paths::write(&configuration, &format!("{COMMON}{extra}"))?;
     let patience = START.saturating_add(PER_OPERATION.saturating_mul(operations));
     let (operations, seed) = (operations.to_string(), seed.to_string());
-    let file = format!("{MOUNT}/fsx");
     let program = program.to_string_lossy();
-    let args = ["-q", "-N", &operations, "-S", &seed, "-f", &configuration, "-P", SCRATCH, &file];
+    let args = ["-q", "-N", &operations, "-S", &seed, "-f", &configuration, "-P", SCRATCH, file];
     exec::run(&program, &args, patience)?;
-    std::fs::remove_file(&file)?;
+    std::fs::remove_file(file)?;
     Ok(())
 }

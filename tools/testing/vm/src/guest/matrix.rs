@@ -21,7 +21,7 @@ pub fn run(job: &Matrix, progress: &Progress) -> Result<Outcome> {
         progress.say(format!("case {session}"));
         let result = case(&mut host, session, &job.workload, &counters, progress);
         let failure = result.err().map(|err| format!("{err:#}"));
-        progress.case(&Case { name: session.to_string(), failure })?;
+        progress.case(&Case { name: session.to_string(), failure, ..Case::default() })?;
         clear()?;
     }
     host.stop()?;

@@ -21,6 +21,7 @@ pub mod progress;
 pub mod rpc;
 pub mod server;
 pub mod session;
+pub mod stress;
 pub mod tracefs;
 pub mod transfer;
 
@@ -51,6 +52,7 @@ fn perform(job: &Job, progress: &Progress) -> Result<Outcome> {
         Job::Matrix(job) => matrix::run(job, progress),
         Job::Crafted(job) => crafted::run(job, progress),
         Job::Cost(job) => cost::run(job, progress),
+        Job::Stress(job) => stress::run(job, progress),
     }
 }
 

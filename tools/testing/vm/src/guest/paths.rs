@@ -13,6 +13,9 @@ use std::path::Path;
 /// Where the client mounts the export.
 pub const MOUNT: &str = "/mnt/nfs";
 
+/// Where the client mounts it a second time, over TCP.
+pub const TCP_MOUNT: &str = "/mnt/nfs-tcp";
+
 /// The exported file system, as the server sees it.
 pub const EXPORT: &str = "/mnt/export";
 
@@ -24,7 +27,7 @@ pub const SCRATCH: &str = "/run/rig";
 
 /// Makes the folders and hides the machine's own NFS set-up.
 pub fn prepare() -> Result<()> {
-    for path in [MOUNT, EXPORT, SCRATCH] {
+    for path in [MOUNT, TCP_MOUNT, EXPORT, SCRATCH] {
         create(path)?;
     }
     exec::step("mount", &["-t", "tmpfs", "nfs-state", NFS_STATE])?;

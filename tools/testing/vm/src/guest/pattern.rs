@@ -77,7 +77,7 @@ fn open(path: &str, io: IoMode, options: &mut OpenOptions) -> Result<File> {
 }
 
 /// Xorshift: cheap, and no two blocks alike.
-fn fill(block: &mut [u8], seed: u64) {
+pub fn fill(block: &mut [u8], seed: u64) {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     for chunk in block.chunks_mut(8) {
         state ^= state << 13;

@@ -11,6 +11,24 @@ pub fn nfsd_bytes() -> Result<(u64, u64)> {
     io_line(&text).context("/proc/net/rpc/nfsd has no io line")
 }
 
+/// RPCs that nfsd has answered since it was loaded.
+pub fn nfsd_rpcs() -> Result<u64> {
+    let text = read("/proc/net/rpc/nfsd")?;
+    rpc_line(&text).context("/proc/net/rpc/nfsd has no rpc line")
+}
+
+/// A figure of /proc/meminfo, in bytes.
+pub fn memory(name: &str) -> Result<u64> {
+    let text = read("/proc/meminfo")?;
+    meminfo(&text, name).with_context(|| format!("/proc/meminfo has no {name}"))
+}
+
+/// Free memory in blocks of `1 << order` pages or more, in pages. Memory for
+/// old devices, which nobody else gets, is left out.
+pub fn free_pages(order: usize) -> Result<u64> {
+    Ok(buddyinfo(&read("/proc/buddyinfo")?, order))
+}
+
 /// Pages allocated and freed since boot.
 pub fn vm_pages() -> Result<(u64, u64)> {
     let text = read("/proc/vmstat")?;
@@ -61,6 +79,29 @@ fn io_line(text: &str) -> Option<(u64, u64)> {
     Some((read.parse().ok()?, written.trim().parse().ok()?))
 }
 
+fn rpc_line(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("rpc "))?;
+    line.split(' ').next()?.parse().ok()
+}
+
+/// `MemFree:  123 kB`
+fn meminfo(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib << 10)
+}
+
+/// `Node 0, zone   Normal   1 2 3`: blocks by order.
+fn buddyinfo(text: &str, order: usize) -> u64 {
+    let zones = text.lines().filter_map(|line| line.split_once("zone")?.1.trim().split_once(' '));
+    let zones = zones.filter(|(name, _)| *name != "DMA");
+    let pages = |counts: &str| -> u64 {
+        let blocks = counts.split_whitespace().map(|count| count.parse().unwrap_or(0_u64));
+        blocks.enumerate().skip(order).map(|(order, count)| count << order).sum()
+    };
+    zones.map(|(_, counts)| pages(counts)).sum()
+}
+
 fn vmstat(text: &str, prefix: &str) -> u64 {
     let lines = text.lines().filter_map(|line| line.split_once(' '));
     let values = lines.filter(|(name, _)| name.starts_with(prefix));
@@ -101,6 +142,22 @@ mod tests {
     fn nfsd_counts_bytes() {
         assert_eq!(io_line("rc 0 0 0\nfh 0 0\nio 123 4567\nth 8 0\n"), Some((123, 4567)));
         assert_eq!(io_line("rc 0 0 0\n"), None);
+    }
+
+    #[test]
+    fn lines_are_found_by_name() {
+        assert_eq!(rpc_line("io 1 2\nrpc 4711 0 0 0 0\n"), Some(4711));
+        let text = "MemTotal:  100 kB\nMemFree:     12 kB\n";
+        assert_eq!(meminfo(text, "MemFree"), Some(12 << 10));
+        assert_eq!(meminfo(text, "Mem"), None);
+    }
+
+    #[test]
+    fn free_blocks_are_weighted_by_order() {
+        let text = "Node 0, zone      DMA   1   1   1\n\
+            Node 0, zone    DMA32   7   2   3\nNode 0, zone   Normal   1   0   1\n";
+        assert_eq!(buddyinfo(text, 2), 16);
+        assert_eq!(buddyinfo(text, 0), 7 + 4 + 12 + 1 + 4);
     }
 
     #[test]

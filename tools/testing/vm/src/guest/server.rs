@@ -48,6 +48,11 @@ fn wait_for(name: &str, value: &str) -> Result<()> {
     anyhow::bail!("{NFSD}/{name} is {} and not {value}", get(name)?.trim())
 }
 
+/// Changes the number of threads of a server that runs.
+pub fn set_threads(count: u32) -> Result<()> {
+    set("threads", &count.to_string())
+}
+
 /// Stops the threads.
 pub fn stop() -> Result<()> {
     exec::step("rpc.nfsd", &["0"])?;

@@ -39,6 +39,12 @@ impl Host {
         server::start(&server)
     }
 
+    /// Stops the server and starts it anew; nothing may be mounted.
+    pub fn restart(&self) -> Result<()> {
+        server::stop()?;
+        server::start(&self.server)
+    }
+
     /// Sets the I/O mode and mounts.
     pub fn mount(&mut self, session: &Session) -> Result<()> {
         self.use_server(session.server())?;

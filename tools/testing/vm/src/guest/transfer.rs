@@ -87,6 +87,6 @@ fn fsx_part(session: &Session, workload: &Workload, progress: &Progress) -> Resu
     };
     let operations = workload.fsx_operations;
     progress.say(format!("fsx, {operations} operations with seed {}", workload.seed));
-    fsx::run(program, session.version, operations, workload.seed)?;
+    fsx::run(program, session.version, &format!("{MOUNT}/fsx"), operations, workload.seed)?;
     Ok(operations)
 }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0
+
+//! Whether what a READ costs depends on the number of threads. The number of
+//! CPUs is that of the guest: boots are compared outside of it.
+
+use crate::guest::stress::figures::{self, Figures};
+use crate::guest::stress::site::{session, Site};
+use crate::guest::stress::End;
+use crate::settings::{Transport, Version, MIB};
+use crate::stress::flat;
+use anyhow::Result;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Numbers of threads.
+const THREADS: [u32; 3] = [8, 64, 256];
+
+/// What is moved to warm up, and what is counted.
+const WARM: u64 = 16 * MIB;
+const SIZE: u64 = 64 * MIB;
+
+pub fn play(site: &mut Site<'_>, _time: Duration) -> Result<End> {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut counts = BTreeMap::new();
+    for threads in THREADS {
+        let mut session = session(Version::V3, Transport::Rdma);
+        session.threads = threads;
+        figures::measure(site, &session, WARM)?;
+        let read = Figures::read(&figures::measure(site, &session, SIZE)?.read);
+        site.say(format!("{cpus} CPUs, {threads} threads: {read}"));
+        let named = [("bvecs", read.bvecs), ("requests", read.requests), ("pages", read.pages)];
+        counts.extend(named.map(|(name, count)| (format!("{name} with {threads} threads"), count)));
+    }
+    flat::check(&[counts.clone()])?;
+    Ok(End::Done(counts))
+}
