@@ -6,6 +6,7 @@
 //! has mounted: the job goes in, the report and the output come out.
 
 use crate::counts::Counts;
+use crate::point::Bench;
 use crate::settings::{Device, Session};
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
@@ -21,7 +22,7 @@ pub const STARTED: &str = "started";
 pub const ALIVE: &str = "alive";
 /// Lines that tell how far the guest is.
 pub const PROGRESS: &str = "progress";
-/// One JSON line for each case of a matrix.
+/// One JSON line for each case of a matrix, or point of the benchmark.
 pub const CASES: &str = "cases";
 /// Standard output of the command.
 pub const STDOUT: &str = "stdout";
@@ -43,6 +44,8 @@ pub enum Job {
     Matrix(Matrix),
     /// Runs the crafted client.
     Crafted(Crafted),
+    /// Measures the points of the benchmark.
+    Bench(Bench),
 }
 
 /// Sizes of one verified transfer.

@@ -6,7 +6,7 @@
 //! and does not depend on how fast anybody reads.
 
 use crate::counts::{Counts, FileIo, Posts};
-use crate::guest::{procfs, tracefs};
+use crate::guest::{granules, procfs, tracefs};
 use anyhow::{bail, Result};
 use tracefs::Histogram;
 
@@ -19,6 +19,9 @@ const ITER_BVEC: u64 = 2;
 /// `MIGRATE_MOVABLE` of `enum migratetype`, include/linux/mmzone.h: page cache
 /// is allocated so, pages for requests and replies are not.
 const MIGRATE_MOVABLE: u64 = 1;
+
+/// Pages that leave the buddy lists.
+const ZONE_LOCKED: &str = "kmem/mm_page_alloc_zone_locked";
 
 /// Buffers spliced into a reply come through this function.
 const SPLICE_ACTOR: &str = "nfsd_splice_actor";
@@ -35,6 +38,7 @@ pub struct Counters {
     bulk: Histogram,
     single: Histogram,
     zone_locked: Histogram,
+    zone_locked_nfsd: Histogram,
     drained: Histogram,
 }
 
@@ -57,7 +61,11 @@ impl Counters {
                 "kmem/mm_page_alloc",
                 &format!("hist:keys=order,migratetype {NFSD}"),
             )?,
-            zone_locked: Histogram::attach("kmem/mm_page_alloc_zone_locked", "hist:keys=order")?,
+            zone_locked: Histogram::attach(ZONE_LOCKED, "hist:keys=order")?,
+            zone_locked_nfsd: Histogram::attach_second(
+                ZONE_LOCKED,
+                &format!("hist:keys=order {NFSD}"),
+            )?,
             drained: Histogram::attach("kmem/mm_page_pcpu_drain", "hist:keys=order")?,
         })
     }
@@ -73,9 +81,11 @@ impl Counters {
             fs_write: file_io(&self.fs_write)?,
             spliced: self.spliced.as_ref().map_or(Ok(0), hits)?,
             zone_locked_pages: pages(&self.zone_locked)?,
+            zone_locked_by_nfsd: pages(&self.zone_locked_nfsd)?,
             drained_pages: pages(&self.drained)?,
             cpu_ticks: procfs::cpu_ticks()?,
             nfsd_ticks: procfs::thread_ticks("nfsd")?,
+            granules: granules::read()?,
             ..Counts::default()
         };
         (counts.nfsd_read, counts.nfsd_written) = procfs::nfsd_bytes()?;
@@ -107,8 +117,8 @@ fn define_probes() -> Result<()> {
         let fields = "type=+0($arg3):u8 bytes=+24($arg3):u64 segs=+32($arg3):u64";
         tracefs::probe(&format!("p:rig/{name} {function} {fields}"))?;
     }
-    // Room for as many threads in the allocator at a time.
-    tracefs::probe("r64:rig/bulk alloc_pages_bulk_noprof wanted=$arg4:u32 filled=$retval:u64")
+    // Room for as many threads in the allocator at a time: 64 of nfsd, and others.
+    tracefs::probe("r256:rig/bulk alloc_pages_bulk_noprof wanted=$arg4:u32 filled=$retval:u64")
 }
 
 fn splice_counter() -> Result<Option<Histogram>> {

@@ -2,6 +2,8 @@
 
 //! The part that runs inside of the guest, as root.
 
+pub mod ageing;
+pub mod bench;
 pub mod client;
 pub mod command;
 pub mod counters;
@@ -10,6 +12,7 @@ pub mod exec;
 pub mod export;
 pub mod fio;
 pub mod fsx;
+pub mod granules;
 pub mod matrix;
 pub mod network;
 pub mod paths;
@@ -49,6 +52,7 @@ fn perform(job: &Job, progress: &Progress) -> Result<Outcome> {
         Job::Command(job) => command(job, progress),
         Job::Matrix(job) => matrix::run(job, progress),
         Job::Crafted(job) => crafted::run(job, progress),
+        Job::Bench(job) => bench::run(job, progress),
     }
 }
 

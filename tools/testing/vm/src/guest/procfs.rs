@@ -11,6 +11,21 @@ pub fn nfsd_bytes() -> Result<(u64, u64)> {
     io_line(&text).context("/proc/net/rpc/nfsd has no io line")
 }
 
+/// Requests that nfsd has seen.
+pub fn nfsd_requests() -> Result<u64> {
+    requests(&read("/proc/net/rpc/nfsd")?).context("/proc/net/rpc/nfsd has no rpc line")
+}
+
+/// Free memory, in KiB.
+pub fn free_memory() -> Result<u64> {
+    free(&read("/proc/meminfo")?).context("/proc/meminfo has no MemFree")
+}
+
+/// The kernel's command line.
+pub fn parameters() -> Result<String> {
+    Ok(read("/proc/cmdline")?.trim().to_owned())
+}
+
 /// Pages allocated and freed since boot.
 pub fn vm_pages() -> Result<(u64, u64)> {
     let text = read("/proc/vmstat")?;
@@ -61,6 +76,18 @@ fn io_line(text: &str) -> Option<(u64, u64)> {
     Some((read.parse().ok()?, written.trim().parse().ok()?))
 }
 
+/// `rpc 4711 0 0 0 0`
+fn requests(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("rpc "))?;
+    line.split(' ').next()?.parse().ok()
+}
+
+/// `MemFree:         3012345 kB`
+fn free(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemFree:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
 fn vmstat(text: &str, prefix: &str) -> u64 {
     let lines = text.lines().filter_map(|line| line.split_once(' '));
     let values = lines.filter(|(name, _)| name.starts_with(prefix));
@@ -101,6 +128,13 @@ mod tests {
     fn nfsd_counts_bytes() {
         assert_eq!(io_line("rc 0 0 0\nfh 0 0\nio 123 4567\nth 8 0\n"), Some((123, 4567)));
         assert_eq!(io_line("rc 0 0 0\n"), None);
+    }
+
+    #[test]
+    fn requests_and_free_memory_are_found() {
+        assert_eq!(requests("rc 0 0 0\nrpc 4711 0 0 0 0\n"), Some(4711));
+        assert_eq!(free("MemTotal: 9 kB\nMemFree:    3012345 kB\n"), Some(3_012_345));
+        assert_eq!(free("MemTotal: 9 kB\n"), None);
     }
 
     #[test]

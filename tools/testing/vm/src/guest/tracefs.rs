@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 
 const ROOT: &str = "/sys/kernel/tracing";
 
+/// Has events and triggers of its own.
+const INSTANCE: &str = "instances/rig";
+
 /// A histogram that the kernel keeps for one event.
 #[derive(Debug)]
 pub struct Histogram {
@@ -64,7 +67,18 @@ pub fn has_function(name: &str) -> bool {
 impl Histogram {
     /// Attaches the trigger to an event such as `kmem/mm_page_alloc`.
     pub fn attach(event: &str, trigger: &str) -> Result<Self> {
-        let event = Path::new(ROOT).join("events").join(event);
+        Self::attach_below(Path::new(ROOT), event, trigger)
+    }
+
+    /// Like [`Histogram::attach`], for an event that has a trigger already.
+    pub fn attach_second(event: &str, trigger: &str) -> Result<Self> {
+        let instance = Path::new(ROOT).join(INSTANCE);
+        fs::create_dir_all(&instance).context("cannot create an instance of the tracer")?;
+        Self::attach_below(&instance, event, trigger)
+    }
+
+    fn attach_below(root: &Path, event: &str, trigger: &str) -> Result<Self> {
+        let event = root.join("events").join(event);
         append(&event.join("trigger"), trigger)
             .with_context(|| format!("cannot set the trigger {trigger:?}"))?;
         Ok(Self { event })
