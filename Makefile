@@ -3,9 +3,9 @@
 # Front end of the rig: see `make help`. The variables reach the rig through
 # the environment.
 
-VARIABLES := ACCEL CMD CPUS FLAVOUR FORCE_MR IO KDIR KERNEL MAX_SEGMENT MEM \
-	     MOUNT ONLY PAYLOAD PEER_PATCHES PLAIN RDMA SIZE SWIOTLB THREADS \
-	     VERS SUNRPC_RUST_CACHE
+VARIABLES := ACCEL CMD CPUS FLAVOUR FORCE_MR IO KDIR KERNEL KERNELS \
+	     MAX_SEGMENT MEM MOUNT ONLY PAYLOAD PEER_PATCHES PLAIN QUICK RDMA \
+	     REPEAT SIZE SWIOTLB THREADS VERS SUNRPC_RUST_CACHE
 
 # Taken literally: a '$' in CMD is for the guest's shell.
 $(foreach v,$(VARIABLES),$(if $(filter command environment,$(firstword $(origin $v))),\
@@ -13,13 +13,14 @@ $(foreach v,$(VARIABLES),$(if $(filter command environment,$(firstword $(origin 
 
 export SUNRPC_RUST_REPO := $(CURDIR)
 
-TARGETS := tree kernel run vm client test microbench series series-check gate \
+TARGETS := tree kernel run bench vm client test microbench series series-check gate \
 	   modules-check kunit setup distclean
 
 help:
 	@sed -n 's/^#: //p' $(firstword $(MAKEFILE_LIST))
 
 #: make run            build the kernel, serve NFS over RDMA, verify and measure
+#: make bench          measure plain, rfc-c and ours in turn: QUICK=1 REPEAT= KERNELS=
 #: make vm CMD='...'   run a command in a guest with the export at /mnt/nfs
 #: make client         hand-written RPC-over-RDMA messages: ONLY= (part of a name)
 #: make test           all tests and the static gate

@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use std::process::ExitCode;
 
 /// Variables that stand for options.
-const VARIABLES: [&str; 17] = [
+const VARIABLES: [&str; 20] = [
     "ACCEL",
     "CMD",
     "CPUS",
@@ -14,12 +14,15 @@ const VARIABLES: [&str; 17] = [
     "IO",
     "KDIR",
     "KERNEL",
+    "KERNELS",
     "MEM",
     "MOUNT",
     "ONLY",
     "PEER_PATCHES",
     "PLAIN",
+    "QUICK",
     "RDMA",
+    "REPEAT",
     "SIZE",
     "THREADS",
     "VERS",

@@ -2,6 +2,7 @@
 
 //! The subcommands, one file each.
 
+mod bench;
 mod client;
 mod distclean;
 mod e2e;
@@ -40,6 +41,8 @@ pub enum Command {
     Kunit(kunit::Args),
     /// Compare the cost of the Rust and the C helpers
     Microbench(microbench::Args),
+    /// Measure three kernels in turn and write a report
+    Bench(bench::Args),
     /// Move and verify data in many settings
     E2e(e2e::Args),
     /// Send hand-written messages of RPC-over-RDMA to the server
@@ -72,6 +75,7 @@ impl Command {
             Command::Vm(args) => args.run(),
             Command::Kunit(args) => args.run(),
             Command::Microbench(args) => args.run(),
+            Command::Bench(args) => args.run(),
             Command::E2e(args) => args.run(),
             Command::Client(args) => args.run(),
             Command::Test(args) => args.run(),
