@@ -13,7 +13,7 @@ $(foreach v,$(VARIABLES),$(if $(filter command environment,$(firstword $(origin 
 
 export SUNRPC_RUST_REPO := $(CURDIR)
 
-TARGETS := tree kernel run bench vm client test microbench series series-check gate \
+TARGETS := tree kernel run bench policy vm client test microbench series series-check gate \
 	   modules-check kunit setup distclean
 
 help:
@@ -21,6 +21,7 @@ help:
 
 #: make run            build the kernel, serve NFS over RDMA, verify and measure
 #: make bench          measure plain, rfc-c and ours in turn: QUICK=1 REPEAT= KERNELS=
+#: make policy         ways to allocate pages, by how often they take zone->lock
 #: make vm CMD='...'   run a command in a guest with the export at /mnt/nfs
 #: make client         hand-written RPC-over-RDMA messages: ONLY= (part of a name)
 #: make test           all tests and the static gate

@@ -2,8 +2,10 @@
 
 //! The file of raw results, which is only ever appended to.
 
-use crate::record::{Record, FORMAT};
+use crate::record::{Line, FORMAT};
 use anyhow::{ensure, Context, Result};
+use serde::de::DeserializeOwned;
+use serde::Serialize;
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
@@ -12,7 +14,7 @@ use std::path::Path;
 ///
 /// A last line without an end is that of an interrupted call, and is passed
 /// over.
-pub fn load(path: &Path) -> Result<Vec<Record>> {
+pub fn load<T: Line + DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
     let text = read(path)?;
     let whole = &text[..complete(&text)];
     let lines = whole.lines().enumerate().filter(|(_, line)| !line.is_empty());
@@ -23,7 +25,7 @@ pub fn load(path: &Path) -> Result<Vec<Record>> {
 }
 
 /// Adds results, all of them or none.
-pub fn append(path: &Path, records: &[Record]) -> Result<()> {
+pub fn append<T: Line + Serialize>(path: &Path, records: &[T]) -> Result<()> {
     let mut lines = String::new();
     for record in records {
         lines += &serde_json::to_string(record).context("cannot encode JSON")?;
@@ -36,9 +38,9 @@ pub fn append(path: &Path, records: &[Record]) -> Result<()> {
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn parse(line: &str) -> Result<Record> {
-    let record: Record = serde_json::from_str(line)?;
-    ensure!(record.format == FORMAT, "format {} instead of {FORMAT}", record.format);
+fn parse<T: Line + DeserializeOwned>(line: &str) -> Result<T> {
+    let record: T = serde_json::from_str(line)?;
+    ensure!(record.format() == FORMAT, "format {} instead of {FORMAT}", record.format());
     Ok(record)
 }
 
@@ -58,16 +60,17 @@ fn complete(text: &str) -> usize {
 mod tests {
     use super::*;
     use crate::canned;
+    use crate::record::Record;
 
     #[test]
     fn results_come_back_as_they_were() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results.jsonl");
-        assert!(load(&path).unwrap().is_empty());
+        assert!(load::<Record>(&path).unwrap().is_empty());
         let records = canned::records();
         append(&path, &records[..1]).unwrap();
         append(&path, &records[1..]).unwrap();
-        assert_eq!(load(&path).unwrap(), records);
+        assert_eq!(load::<Record>(&path).unwrap(), records);
     }
 
     #[test]
@@ -78,9 +81,9 @@ mod tests {
         append(&path, &records[..1]).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, format!("{text}{}", &text[..40])).unwrap();
-        assert_eq!(load(&path).unwrap(), records[..1]);
+        assert_eq!(load::<Record>(&path).unwrap(), records[..1]);
         append(&path, &records[1..2]).unwrap();
-        assert_eq!(load(&path).unwrap(), records[..2]);
+        assert_eq!(load::<Record>(&path).unwrap(), records[..2]);
     }
 
     #[test]
@@ -88,17 +91,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results.jsonl");
         fs::write(&path, "\n{}\n").unwrap();
-        let err = format!("{:#}", load(&path).unwrap_err());
+        let err = format!("{:#}", load::<Record>(&path).unwrap_err());
         assert!(err.contains("results.jsonl line 2: remove it"), "{err}");
     }
 
     #[test]
     fn a_line_of_this_format_is_understood() {
-        let record = parse(canned::LINE).unwrap();
+        let record: Record = parse(canned::LINE).unwrap();
         assert_eq!(record.kernel.flavour, "plain");
         let read = record.sample.outcome.unwrap().read;
         assert_eq!(read.counts.rdma_write.requests, 1792);
         let other = canned::LINE.replace("\"format\":1", "\"format\":0");
-        assert_eq!(parse(&other).unwrap_err().to_string(), "format 0 instead of 1");
+        assert_eq!(parse::<Record>(&other).unwrap_err().to_string(), "format 0 instead of 1");
     }
 }

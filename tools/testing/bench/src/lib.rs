@@ -15,5 +15,6 @@ pub mod markdown;
 pub mod pace;
 pub mod plan;
 pub mod record;
+pub mod replay;
 pub mod report;
 pub mod stats;

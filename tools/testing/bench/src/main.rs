@@ -4,6 +4,8 @@
 
 use anyhow::{Context, Result};
 use bench::dataset::Dataset;
+use bench::record::Record;
+use bench::replay::PolicyRecord;
 use bench::{chart, draw, journal, report};
 use clap::{Parser, Subcommand};
 use std::fs;
@@ -40,7 +42,8 @@ fn main() -> Result<()> {
 }
 
 fn write(results: &Path, folder: &Path, font: &Path) -> Result<()> {
-    let records = journal::load(results)?;
+    let records: Vec<Record> = journal::load(results)?;
+    let replayed: Vec<PolicyRecord> = journal::load(&results.with_file_name(report::REPLAYED))?;
     let data = Dataset::new(&records);
     let charts = chart::all(&data);
     let plots = folder.join(report::PLOTS);
@@ -48,7 +51,7 @@ fn write(results: &Path, folder: &Path, font: &Path) -> Result<()> {
     draw::use_font(font)?;
     charts.iter().try_for_each(|chart| draw::draw(chart, &plots))?;
     let path = folder.join("report.md");
-    let text = report::render(&data, &charts);
+    let text = report::render(&data, &charts, &replayed);
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     println!("{}", path.display());
     Ok(())

@@ -45,6 +45,18 @@ pub struct Record {
     pub sample: Sample,
 }
 
+/// What a file of raw results has in each line.
+pub trait Line {
+    /// The [`FORMAT`] that it was written in.
+    fn format(&self) -> u32;
+}
+
+impl Line for Record {
+    fn format(&self) -> u32 {
+        self.format
+    }
+}
+
 impl Record {
     /// Whether it is a measurement of this very thing that succeeded.
     pub fn covers(&self, kernel: &Kernel, setup: &Setup, repetition: u32, point: &Point) -> bool {

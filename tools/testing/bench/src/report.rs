@@ -7,6 +7,7 @@ use crate::dataset::{Column, Dataset};
 use crate::figure::{self, Figure, Source, Way, FIGURES, WAYS};
 use crate::markdown::Table;
 use crate::plan::{self, Extent, KERNELS};
+use crate::replay::{self, PolicyRecord};
 use crate::stats::Spread;
 use std::collections::{BTreeMap, BTreeSet};
 use vm::point::{Age, Figures, Point};
@@ -14,6 +15,9 @@ use vm::settings::{show_size, IoMode, Transport, MIB};
 
 /// Folder of the plots, beside the report.
 pub const PLOTS: &str = "plots";
+
+/// Raw results of the replay, beside those of the benchmark.
+pub const REPLAYED: &str = "policy.jsonl";
 
 /// The font of the plots, of the package fonts-dejavu-core.
 pub const FONT: &str = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf";
@@ -31,15 +35,16 @@ nothing about either.
 ";
 
 /// The whole report.
-pub fn render(data: &Dataset<'_>, charts: &[Chart]) -> String {
+pub fn render(data: &Dataset<'_>, charts: &[Chart], replayed: &[PolicyRecord]) -> String {
     let parts = [
         "# Benchmark of the NFS server over RDMA\n".to_owned(),
         origin(data),
-        absent(data),
+        absent(data, replayed),
         headline(data),
         plots(charts),
         FIGURES.iter().map(|figure| section(data, figure)).collect(),
         by_order(data),
+        replay::render(replayed),
     ];
     let parts = parts.iter().filter(|part| !part.is_empty());
     parts.map(String::as_str).collect::<Vec<_>>().join("\n")
@@ -100,8 +105,13 @@ fn origin(data: &Dataset<'_>) -> String {
     )
 }
 
-fn absent(data: &Dataset<'_>) -> String {
+fn absent(data: &Dataset<'_>, replayed: &[PolicyRecord]) -> String {
     let mut lines: Vec<String> = Vec::new();
+    if replayed.is_empty() {
+        lines.push(
+            "* Policies of allocating pages were not compared: `make policy` does.".to_owned(),
+        );
+    }
     let measured = |name: &&&str| data.columns.iter().any(|column| column.kernel.flavour == **name);
     for name in KERNELS.iter().filter(|name| !measured(name)) {
         lines.push(format!("* The kernel {name} was not measured."));
@@ -290,7 +300,7 @@ mod tests {
     fn report() -> String {
         let records = canned::records();
         let data = Dataset::new(&records);
-        render(&data, &chart::all(&data))
+        render(&data, &chart::all(&data), &[])
     }
 
     fn row<'a>(text: &'a str, heading: &str, start: &str) -> Vec<&'a str> {
@@ -333,7 +343,7 @@ mod tests {
 
     #[test]
     fn an_empty_file_gives_a_report_that_says_so() {
-        let text = render(&Dataset::new(&[]), &[]);
+        let text = render(&Dataset::new(&[]), &[], &[]);
         assert!(text.contains("There are no results.\n"));
         assert!(text.contains("* The kernel ours was not measured.\n"));
     }

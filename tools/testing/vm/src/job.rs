@@ -7,6 +7,7 @@
 
 use crate::counts::Counts;
 use crate::point::Bench;
+use crate::policy::Replay;
 use crate::settings::{Device, Session};
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
@@ -46,6 +47,8 @@ pub enum Job {
     Crafted(Crafted),
     /// Measures the points of the benchmark.
     Bench(Bench),
+    /// Replays ways to allocate pages.
+    Policy(Replay),
 }
 
 /// Sizes of one verified transfer.

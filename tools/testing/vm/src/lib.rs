@@ -23,6 +23,7 @@ pub mod ktap;
 pub mod kunit;
 pub mod patience;
 pub mod point;
+pub mod policy;
 pub mod qemu;
 pub mod results;
 pub mod rundir;

@@ -86,7 +86,7 @@ impl Args {
         let program = program::build("bench", "nfsrdma-bench")?;
         let candidates = candidates(&lab, kernels)?;
         let results = folder()?.join("results.jsonl");
-        let known = journal::load(&results)?;
+        let known: Vec<Record> = journal::load(&results)?;
         let flavours: Vec<String> =
             candidates.iter().map(|candidate| candidate.kernel.flavour.clone()).collect();
         let boots = plan::boots(&flavours, repeat.unwrap_or(extent.repetitions()), &groups);
@@ -120,7 +120,8 @@ fn candidate(lab: &Lab, flavour: &Flavour) -> Result<Candidate> {
     Ok(Candidate { kernel: Kernel { flavour: flavour.to_string(), image }, guest })
 }
 
-fn folder() -> Result<PathBuf> {
+/// Where results and report are.
+pub fn folder() -> Result<PathBuf> {
     let folder = repo::root()?.join("build/bench");
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     Ok(folder)
@@ -131,7 +132,8 @@ fn find<'a>(candidates: &'a [Candidate], boot: &Boot) -> Result<&'a Candidate> {
     found.with_context(|| format!("there is no kernel {}", boot.flavour))
 }
 
-fn setup(guest: &Guest) -> Setup {
+/// What a guest runs on.
+pub fn setup(guest: &Guest) -> Setup {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = text.lines().find_map(|line| line.strip_prefix("model name"));
     let processor = model.map_or("unknown", |model| model.trim_start_matches([' ', '\t', ':']));
@@ -215,7 +217,7 @@ impl Run<'_> {
         let output = command.output().context("cannot run nfsrdma-bench")?;
         let complaint = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "the report cannot be made: {}", complaint.trim());
-        let records = journal::load(&self.results)?;
+        let records: Vec<Record> = journal::load(&self.results)?;
         print!("{}", report::headline(&Dataset::new(&records)));
         println!("raw results: {}", self.results.display());
         print!("report: {}", String::from_utf8_lossy(&output.stdout));

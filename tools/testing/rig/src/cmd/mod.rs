@@ -12,6 +12,7 @@ mod kernel;
 mod kunit;
 mod microbench;
 mod modules_check;
+mod policy;
 mod run;
 mod series;
 mod series_check;
@@ -43,6 +44,8 @@ pub enum Command {
     Microbench(microbench::Args),
     /// Measure three kernels in turn and write a report
     Bench(bench::Args),
+    /// Compare ways to allocate pages by how they use zone->lock
+    Policy(policy::Args),
     /// Move and verify data in many settings
     E2e(e2e::Args),
     /// Send hand-written messages of RPC-over-RDMA to the server
@@ -76,6 +79,7 @@ impl Command {
             Command::Kunit(args) => args.run(),
             Command::Microbench(args) => args.run(),
             Command::Bench(args) => args.run(),
+            Command::Policy(args) => args.run(),
             Command::E2e(args) => args.run(),
             Command::Client(args) => args.run(),
             Command::Test(args) => args.run(),

@@ -155,7 +155,8 @@ fn hits(histogram: &Histogram) -> Result<u64> {
     histogram.rows()?.iter().map(crate::hist::Row::hits).sum()
 }
 
-fn pages(histogram: &Histogram) -> Result<u64> {
+/// Sum of the pages of all rows, whose key is the order.
+pub fn pages(histogram: &Histogram) -> Result<u64> {
     let mut pages = 0;
     for row in histogram.rows()? {
         pages += row.hits()? << row.key("order")?;

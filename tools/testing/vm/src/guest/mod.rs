@@ -18,6 +18,7 @@ pub mod network;
 pub mod paths;
 pub mod pattern;
 pub mod plausible;
+pub mod policy;
 pub mod procfs;
 pub mod progress;
 pub mod rpc;
@@ -53,6 +54,7 @@ fn perform(job: &Job, progress: &Progress) -> Result<Outcome> {
         Job::Matrix(job) => matrix::run(job, progress),
         Job::Crafted(job) => crafted::run(job, progress),
         Job::Bench(job) => bench::run(job, progress),
+        Job::Policy(job) => policy::run(job, progress),
     }
 }
 
