@@ -127,7 +127,7 @@ fn quick(device: Device) -> Vec<Point> {
         point(rdma, (Buffered, MIB), Age::Fresh),
         point(rdma, (Direct, MIB), Age::Aged),
         point(tcp, (Direct, MIB), Age::Fresh),
-        point((Transport::Rdma, 64), (Direct, MIB), Age::Fresh),
+        point((Transport::Rdma, 64), (Direct, MIB), Age::Aged),
     ]
 }
 
