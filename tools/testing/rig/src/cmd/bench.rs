@@ -85,13 +85,9 @@ impl Args {
         kbuild::host::plot_tools(&lab.cache)?;
         let program = program::build("bench", "nfsrdma-bench")?;
         let candidates = candidates(&lab, kernels)?;
+        let repetitions = repeat.unwrap_or(extent.repetitions());
         let results = folder()?.join("results.jsonl");
-        let known: Vec<Record> = journal::load(&results)?;
-        let flavours: Vec<String> =
-            candidates.iter().map(|candidate| candidate.kernel.flavour.clone()).collect();
-        let boots = plan::boots(&flavours, repeat.unwrap_or(extent.repetitions()), &groups);
-        let all: usize = boots.iter().map(|boot| boot.points.len()).sum();
-        let boots = outstanding(boots, &candidates, &known)?;
+        let (all, boots) = to_do(&candidates, &groups, repetitions, &results)?;
         let meter = RefCell::new(Meter::new(all, &boots));
         let mut run = Run { lab: &lab, candidates: &candidates, extent, results, meter, failed: 0 };
         run.all(&boots)?;
@@ -140,60 +136,56 @@ pub fn setup(guest: &Guest) -> Setup {
     Setup { machine: guest.machine, accel: guest.accel, processor: processor.to_owned() }
 }
 
-fn outstanding(boots: Vec<Boot>, candidates: &[Candidate], known: &[Record]) -> Result<Vec<Boot>> {
-    for boot in &boots {
-        find(candidates, boot)?;
-    }
-    Ok(plan::outstanding(boots, |boot, point| {
-        let covers = |Candidate { kernel, guest }: &Candidate| {
+/// The number of all points, and the boots with those that are not in the
+/// results.
+fn to_do(
+    candidates: &[Candidate],
+    groups: &[Vec<Point>],
+    repetitions: u32,
+    results: &Path,
+) -> Result<(usize, Vec<Boot>)> {
+    let known: Vec<Record> = journal::load(results)?;
+    let flavours = candidates.iter().map(|candidate| candidate.kernel.flavour.clone());
+    let boots = plan::boots(&flavours.collect::<Vec<String>>(), repetitions, groups);
+    let all = boots.iter().map(|boot| boot.points.len()).sum();
+    let boots = plan::outstanding(boots, |boot, point| {
+        find(candidates, boot).is_ok_and(|Candidate { kernel, guest }| {
             let setup = setup(guest);
             known.iter().any(|record| record.covers(kernel, &setup, boot.repetition, point))
-        };
-        find(candidates, boot).is_ok_and(covers)
-    }))
+        })
+    });
+    Ok((all, boots))
 }
 
 impl Run<'_> {
     fn all(&mut self, boots: &[Boot]) -> Result<()> {
         for boot in boots {
-            let candidate = find(self.candidates, boot)?;
             self.meter.borrow_mut().boot(boot);
-            let records = self.boot(boot, candidate)?;
-            let failed: Vec<&Record> =
-                records.iter().filter(|record| record.sample.outcome.is_err()).collect();
-            if let Some(Err(reason)) = failed.first().map(|record| &record.sample.outcome) {
-                let what = format!("{}, {} points failed: {reason}", boot.flavour, failed.len());
-                self.meter.borrow().say(&what);
-            }
-            self.failed += failed.len();
+            let records = self.boot(boot, find(self.candidates, boot)?)?;
             journal::append(&self.results, &records)?;
+            self.note_failures(boot, &records);
         }
         self.meter.borrow_mut().finish();
         Ok(())
     }
 
+    fn note_failures(&mut self, boot: &Boot, records: &[Record]) {
+        let failures = records.iter().filter_map(|record| record.sample.outcome.as_ref().err());
+        let failures: Vec<&String> = failures.collect();
+        if let Some(reason) = failures.first() {
+            let what = format!("{}, {} points failed: {reason}", boot.flavour, failures.len());
+            self.meter.borrow().say(&what);
+        }
+        self.failed += failures.len();
+    }
+
     /// The records of all points of the boot. If its kernel had anything to
     /// complain about, none of them counts.
     fn boot(&self, boot: &Boot, candidate: &Candidate) -> Result<Vec<Record>> {
-        let Candidate { kernel, guest } = candidate;
-        let samples = RefCell::new(Vec::new());
-        let sink = follow::lines(|line| {
-            if let Ok(sample) = serde_json::from_str::<Sample>(line) {
-                self.meter.borrow_mut().point(&sample.point);
-                samples.borrow_mut().push(sample);
-            }
-        });
-        let points = boot.points.clone();
-        let job = Bench { points, ageing: self.extent.ageing(), seed: SEED };
-        let limits = Limits::new(guest, Some(patience(boot, guest)));
-        let tools = &self.lab.tools;
-        let finished = boot::run(tools, guest, &Job::Bench(job), limits, vec![(job::CASES, sink)])?;
-        let verdict = finished.judge().map(drop);
-        let mut samples = samples.into_inner();
+        let (mut samples, verdict) = self.samples(boot, &candidate.guest)?;
         let reason = match verdict {
             Ok(()) => "the guest did not get that far".to_owned(),
-            Err(err) => {
-                let reason = format!("{err:#}");
+            Err(reason) => {
                 samples.iter_mut().for_each(|sample| sample.outcome = Err(reason.clone()));
                 reason
             }
@@ -203,12 +195,30 @@ impl Run<'_> {
             boot.points.iter().filter(missing).map(|point| lost(point, &reason)).collect();
         let record = |sample| Record {
             format: FORMAT,
-            kernel: kernel.clone(),
-            setup: setup(guest),
+            kernel: candidate.kernel.clone(),
+            setup: setup(&candidate.guest),
             repetition: boot.repetition,
             sample,
         };
         Ok(samples.into_iter().chain(missing).map(record).collect())
+    }
+
+    /// What the guest handed out, and what is wrong with the guest.
+    fn samples(&self, boot: &Boot, guest: &Guest) -> Result<(Vec<Sample>, Result<(), String>)> {
+        let samples = RefCell::new(Vec::new());
+        let sink = follow::lines(|line| {
+            if let Ok(sample) = serde_json::from_str::<Sample>(line) {
+                self.meter.borrow_mut().point(&sample.point);
+                samples.borrow_mut().push(sample);
+            }
+        });
+        let points = boot.points.clone();
+        let job = Job::Bench(Bench { points, ageing: self.extent.ageing(), seed: SEED });
+        let limits = Limits::new(guest, Some(patience(boot, guest)));
+        let sinks = vec![(job::CASES, sink)];
+        let finished = boot::run(&self.lab.tools, guest, &job, limits, sinks)?;
+        let verdict = finished.judge().map(drop).map_err(|err| format!("{err:#}"));
+        Ok((samples.into_inner(), verdict))
     }
 
     fn report(&self, program: &Path) -> Result<ExitCode> {
