@@ -94,7 +94,7 @@ fn origin(data: &Dataset<'_>) -> String {
          the mode named is the server's. fio verified every byte.\n\n\
          The kernels took turns. A cell is the median of {} repetition(s), or of as many as it \
          says, with the least and the most of them where they differ. A fresh server's threads \
-         have just started; an aged one has seen a mixed load, and half of the load that is then \
+         have just started; an aged one has seen a mixed load, and the load that is then \
          measured.\n\n{}\nTheir command lines:\n\n{lines}",
         show_size(setup.machine.memory / MIB * MIB),
         setup.machine.cpus,

@@ -13,7 +13,7 @@ use std::fmt;
 pub enum Age {
     /// Nothing since its threads were started.
     Fresh,
-    /// A mixed load of many small and large requests, then a part of the very
+    /// A mixed load of many small and large requests, then the very
     /// load that is measured.
     Aged,
 }

@@ -13,10 +13,6 @@ use crate::point::{Age, Bench, Figures, Memory, Point, Sample};
 use crate::settings::{Server, Transport};
 use anyhow::{Context, Result};
 
-/// An aged server does this part of the point's own load before it counts, so
-/// that the figures are those of a server that goes on.
-const WARM_UP_PART: u64 = 2;
-
 /// What the server has done since its threads were started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -61,8 +57,8 @@ impl Lab<'_> {
         let aged_by = self.prepare(point)?;
         self.host.mount(&point.session)?;
         if point.age == Age::Aged {
-            let part = point.size / WARM_UP_PART / point.block * point.block;
-            self.transfer(&Point { size: part, ..*point })?;
+            // The figures shall be those of a server that goes on.
+            self.transfer(point)?;
         }
         let mut figures = self.transfer(point)?;
         client::unmount()?;
