@@ -85,7 +85,7 @@ fn origin(data: &Dataset<'_>) -> String {
     for Column { kernel, release, parameters } in &data.columns {
         let image = kernel.image.chars().take(12).collect();
         kernels.row(vec![kernel.flavour.clone(), release.clone(), image]);
-        lines += &format!("* {}: `{parameters}`\n", kernel.flavour);
+        lines += &format!("* {}: `` {parameters} ``\n", kernel.flavour);
     }
     format!(
         "`make bench` measured this in guests with {} of memory and {} CPUs, executed by {}, on \
@@ -336,7 +336,7 @@ mod tests {
     fn origins_and_plots_are_named() {
         let text = report();
         assert!(text.contains("| plain  | 7.3.4   | p1    |\n"), "{text}");
-        assert!(text.contains("* plain: `quiet`\n"));
+        assert!(text.contains("* plain: `` quiet ``\n"));
         assert!(text.contains("(plots/requests-read-rdma.png)"));
         assert_eq!(row(&text, "Objects allocated", "| 1 MiB")[PLACE.len()], "0: 261376, 3: 96");
     }
