@@ -14,6 +14,7 @@ pub mod journal;
 pub mod markdown;
 pub mod pace;
 pub mod plan;
+pub mod real;
 pub mod record;
 pub mod replay;
 pub mod report;

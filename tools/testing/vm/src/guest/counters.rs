@@ -94,6 +94,22 @@ impl Counters {
         Ok(counts)
     }
 
+    /// Removes all of it, where the machine goes on afterwards.
+    pub fn remove(self) -> Result<()> {
+        let spliced = self.spliced.is_some();
+        let rdma = [self.rdma_read, self.rdma_write, self.rdma_reply];
+        let files = [self.fs_read, self.fs_write, self.bulk];
+        let pages = [self.single, self.zone_locked, self.zone_locked_nfsd, self.drained];
+        let all = rdma.into_iter().chain(files).chain(pages).chain(self.spliced);
+        // Every one is tried, whatever became of those before.
+        let detached: Vec<Result<()>> = all.map(Histogram::detach).collect();
+        detached.into_iter().collect::<Result<()>>()?;
+        tracefs::remove_instance()?;
+        let probes = ["rig/fs_read", "rig/fs_write", "rig/bulk"].into_iter();
+        let mut probes = probes.chain(spliced.then_some("rig/spliced"));
+        probes.try_for_each(tracefs::remove_probe)
+    }
+
     fn allocations(&self, counts: &mut Counts) -> Result<()> {
         for row in self.single.rows()? {
             let order = u32::try_from(row.key("order")?)?;

@@ -18,7 +18,12 @@ pub fn nfsd_requests() -> Result<u64> {
 
 /// Free memory, in KiB.
 pub fn free_memory() -> Result<u64> {
-    free(&read("/proc/meminfo")?).context("/proc/meminfo has no MemFree")
+    memory(&read("/proc/meminfo")?, "MemFree:").context("/proc/meminfo has no MemFree")
+}
+
+/// All memory, in KiB.
+pub fn total_memory() -> Result<u64> {
+    memory(&read("/proc/meminfo")?, "MemTotal:").context("/proc/meminfo has no MemTotal")
 }
 
 /// The kernel's command line.
@@ -55,6 +60,11 @@ pub fn process_ticks(pid: u32) -> Option<u64> {
     ticks(stat.rsplit_once(')')?.1)
 }
 
+/// Ticks in a second of CPU time.
+pub fn ticks_per_second() -> u64 {
+    rustix::param::clock_ticks_per_second().max(1)
+}
+
 /// The kernel's taint flags.
 pub fn tainted() -> Result<u64> {
     let text = read("/proc/sys/kernel/tainted")?;
@@ -83,8 +93,8 @@ fn requests(text: &str) -> Option<u64> {
 }
 
 /// `MemFree:         3012345 kB`
-fn free(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("MemFree:"))?;
+fn memory(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
@@ -133,8 +143,9 @@ mod tests {
     #[test]
     fn requests_and_free_memory_are_found() {
         assert_eq!(requests("rc 0 0 0\nrpc 4711 0 0 0 0\n"), Some(4711));
-        assert_eq!(free("MemTotal: 9 kB\nMemFree:    3012345 kB\n"), Some(3_012_345));
-        assert_eq!(free("MemTotal: 9 kB\n"), None);
+        let text = "MemTotal: 9 kB\nMemFree:    3012345 kB\n";
+        assert_eq!(memory(text, "MemFree:"), Some(3_012_345));
+        assert_eq!(memory(text, "MemAvailable:"), None);
     }
 
     #[test]

@@ -18,6 +18,7 @@ const INSTANCE: &str = "instances/rig";
 #[derive(Debug)]
 pub struct Histogram {
     event: PathBuf,
+    trigger: String,
 }
 
 /// Mounts tracefs if that has not been done.
@@ -35,6 +36,18 @@ pub fn mount() -> Result<()> {
 pub fn probe(definition: &str) -> Result<()> {
     let path = Path::new(ROOT).join("kprobe_events");
     append(&path, definition).with_context(|| format!("cannot set the probe {definition:?}"))
+}
+
+/// Removes a probe, by the name of its event.
+pub fn remove_probe(event: &str) -> Result<()> {
+    let path = Path::new(ROOT).join("kprobe_events");
+    append(&path, &format!("-:{event}")).with_context(|| format!("cannot remove {event}"))
+}
+
+/// Removes the second set of events.
+pub fn remove_instance() -> Result<()> {
+    let path = Path::new(ROOT).join(INSTANCE);
+    fs::remove_dir(&path).with_context(|| format!("cannot remove {}", path.display()))
 }
 
 /// Fails if a probe was passed over, for want of room or within another probe.
@@ -81,7 +94,13 @@ impl Histogram {
         let event = root.join("events").join(event);
         append(&event.join("trigger"), trigger)
             .with_context(|| format!("cannot set the trigger {trigger:?}"))?;
-        Ok(Self { event })
+        Ok(Self { event, trigger: trigger.to_owned() })
+    }
+
+    /// Removes the trigger, and with it the rows.
+    pub fn detach(self) -> Result<()> {
+        append(&self.event.join("trigger"), &format!("!{}", self.trigger))
+            .with_context(|| format!("cannot remove the trigger {:?}", self.trigger))
     }
 
     /// The rows so far.
