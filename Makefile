@@ -3,9 +3,9 @@
 # Front end of the rig: see `make help`. The variables reach the rig through
 # the environment.
 
-VARIABLES := ACCEL BUDGET CMD CPUS FLAVOUR FORCE_MR IO KDIR KERNEL MAX_SEGMENT \
-	     MEM MOUNT ONLY PAYLOAD PEER_PATCHES PLAIN RDMA SIZE SKIP SWIOTLB THREADS \
-	     VERS SUNRPC_RUST_CACHE
+VARIABLES := ACCEL BUDGET CMD CPUS FLAVOUR FORCE_MR IO KDIR KERNEL KERNELS \
+	     MAX_SEGMENT MEM MOUNT ONLY PAYLOAD PEER_PATCHES PLAIN QUICK RDMA REPEAT \
+	     SIZE SKIP SWIOTLB THREADS VERS SUNRPC_RUST_CACHE
 
 # Taken literally: a '$' in CMD is for the guest's shell.
 $(foreach v,$(VARIABLES),$(if $(filter command environment,$(firstword $(origin $v))),\
@@ -13,13 +13,15 @@ $(foreach v,$(VARIABLES),$(if $(filter command environment,$(firstword $(origin 
 
 export SUNRPC_RUST_REPO := $(CURDIR)
 
-TARGETS := tree kernel run vm client test stress microbench builders series \
-	   series-check gate modules-check kunit unsafe setup distclean
+TARGETS := tree kernel run bench policy vm client test stress microbench builders \
+	   series series-check gate modules-check kunit unsafe setup distclean
 
 help:
 	@sed -n 's/^#: //p' $(firstword $(MAKEFILE_LIST))
 
 #: make run            build the kernel, serve NFS over RDMA, verify and measure
+#: make bench          measure plain, rfc-c and ours in turn: QUICK=1 REPEAT= KERNELS=
+#: make policy         ways to allocate pages, by how often they take zone->lock
 #: make vm CMD='...'   run a command in a guest with the export at /mnt/nfs
 #: make client         hand-written RPC-over-RDMA messages: ONLY= or SKIP= (part of
 #:                     a name; SKIP takes several, with commas between)

@@ -8,7 +8,9 @@
 mod cmd;
 mod host_tests;
 mod lab;
+mod meter;
 mod options;
+mod program;
 mod usage;
 
 use clap::Parser;

@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use std::process::ExitCode;
 
 /// Variables that stand for options.
-const VARIABLES: [&str; 23] = [
+const VARIABLES: [&str; 26] = [
     "ACCEL",
     "BUDGET",
     "CMD",
@@ -16,6 +16,7 @@ const VARIABLES: [&str; 23] = [
     "IO",
     "KDIR",
     "KERNEL",
+    "KERNELS",
     "MAX_SEGMENT",
     "MEM",
     "MOUNT",
@@ -23,7 +24,9 @@ const VARIABLES: [&str; 23] = [
     "PAYLOAD",
     "PEER_PATCHES",
     "PLAIN",
+    "QUICK",
     "RDMA",
+    "REPEAT",
     "SIZE",
     "SKIP",
     "SWIOTLB",

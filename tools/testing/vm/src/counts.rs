@@ -2,6 +2,7 @@
 
 //! Totals of kernel events, and their differences.
 
+use crate::granules::Granules;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -48,6 +49,9 @@ pub struct Counts {
     pub movable_pages: u64,
     /// Pages taken from the buddy lists under zone->lock, by anybody.
     pub zone_locked_pages: u64,
+    /// The same, by nfsd threads.
+    #[serde(default)]
+    pub zone_locked_by_nfsd: u64,
     /// Pages drained to the buddy lists under zone->lock, by anybody.
     pub drained_pages: u64,
     /// `pgalloc_*` of /proc/vmstat: all pages allocated, by anybody.
@@ -62,6 +66,9 @@ pub struct Counts {
     pub cpu_ticks: u64,
     /// CPU time of the nfsd threads, in ticks.
     pub nfsd_ticks: u64,
+    /// Granules of the server, in a kernel that has them.
+    #[serde(default)]
+    pub granules: Option<Granules>,
 }
 
 impl FileIo {
@@ -98,6 +105,7 @@ impl Counts {
             by_order: orders_since(&self.by_order, &earlier.by_order),
             movable_pages: less(self.movable_pages, earlier.movable_pages),
             zone_locked_pages: less(self.zone_locked_pages, earlier.zone_locked_pages),
+            zone_locked_by_nfsd: less(self.zone_locked_by_nfsd, earlier.zone_locked_by_nfsd),
             drained_pages: less(self.drained_pages, earlier.drained_pages),
             vm_alloc: less(self.vm_alloc, earlier.vm_alloc),
             vm_free: less(self.vm_free, earlier.vm_free),
@@ -105,6 +113,7 @@ impl Counts {
             nfsd_written: less(self.nfsd_written, earlier.nfsd_written),
             cpu_ticks: less(self.cpu_ticks, earlier.cpu_ticks),
             nfsd_ticks: less(self.nfsd_ticks, earlier.nfsd_ticks),
+            granules: self.granules.map(|now| now.since(&earlier.granules.unwrap_or_default())),
         }
     }
 

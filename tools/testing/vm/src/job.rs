@@ -6,6 +6,8 @@
 //! has mounted: the job goes in, the report and the output come out.
 
 use crate::counts::Counts;
+use crate::point::Bench;
+use crate::policy::Replay;
 use crate::settings::{Device, Session};
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
@@ -21,7 +23,7 @@ pub const STARTED: &str = "started";
 pub const ALIVE: &str = "alive";
 /// Lines that tell how far the guest is.
 pub const PROGRESS: &str = "progress";
-/// One JSON line for each case of a matrix.
+/// One JSON line for each case of a matrix, or point of the benchmark.
 pub const CASES: &str = "cases";
 /// Standard output of the command.
 pub const STDOUT: &str = "stdout";
@@ -47,6 +49,10 @@ pub enum Job {
     Cost(Measure),
     /// Wears the server out.
     Stress(Stress),
+    /// Measures the points of the benchmark.
+    Bench(Bench),
+    /// Replays ways to allocate pages.
+    Policy(Replay),
 }
 
 /// Sizes of one verified transfer.

@@ -52,8 +52,7 @@ impl Vmm {
     /// Processor time that it has had.
     pub fn cpu_time(&self) -> Duration {
         let ticks = procfs::process_ticks(self.child.id()).unwrap_or(0);
-        let second = rustix::param::clock_ticks_per_second().max(1);
-        Duration::from_millis(ticks.saturating_mul(1000) / second)
+        Duration::from_millis(ticks.saturating_mul(1000) / procfs::ticks_per_second())
     }
 
     /// Waits for its end, for that long at most.

@@ -75,6 +75,11 @@ pub fn client_tools(cache: &Cache) -> Result<()> {
     rust::require_clang(cache, wanted).map(drop)
 }
 
+/// What the plots of the benchmark need: a font.
+pub fn plot_tools(cache: &Cache) -> Result<()> {
+    packages::require(cache, packages::PLOTS)
+}
+
 /// What the static gate needs besides the Rust toolchain.
 pub fn gate_tools(cache: &Cache) -> Result<()> {
     client_tools(cache)?;
@@ -87,7 +92,8 @@ pub fn everything<T: Send>(
     cache: &Cache,
     beside: impl FnOnce() -> Result<T> + Send,
 ) -> Result<(Toolchain, GuestTools, T)> {
-    let all = [packages::BUILD, packages::GUEST, packages::CLIENT, packages::GATE].concat();
+    let all = [packages::BUILD, packages::GUEST, packages::CLIENT, packages::PLOTS, packages::GATE]
+        .concat();
     packages::require(cache, &all)?;
     std::thread::scope(|scope| {
         let beside = scope.spawn(beside);

@@ -59,6 +59,10 @@ pub const CLIENT: &[Package] = &[
     ("librdmacm1", "rping"),
 ];
 
+/// What the plots of the benchmark need.
+pub const PLOTS: &[Package] =
+    &[("fonts-dejavu-core", "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")];
+
 /// What the static gate needs besides.
 pub const GATE: &[Package] =
     &[("python3-git", "python3"), ("python3-ply", "python3"), ("shellcheck", "shellcheck")];

@@ -4,12 +4,12 @@
 
 use crate::lab::{GuestOptions, Lab};
 use crate::options::Sources;
-use anyhow::{ensure, Context, Result};
+use crate::program;
+use anyhow::Result;
 use kbuild::flavour::Flavour;
-use kbuild::repo;
 use kbuild::tally::Tally;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use vm::job::Crafted;
 use vm::settings::Device;
 
@@ -56,17 +56,8 @@ pub fn carry_out(lab: &Lab, flavour: &Flavour, job: Crafted, tally: &mut Tally) 
     vm::crafted::run(&lab.tools, &guest, &prefix, job, tally)
 }
 
-/// Builds the client beside this program, and gives back its path.
+/// Builds the client and gives back its path.
 pub fn build(lab: &Lab) -> Result<PathBuf> {
     kbuild::host::client_tools(&lab.cache)?;
-    let own = std::env::current_exe().context("cannot find the running program")?;
-    let folder = own.parent().context("the running program has no folder")?;
-    let target = folder.parent().context("the running program has no target folder")?;
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.args(["build", "--quiet", "--package", "client", "--locked", "--target-dir"]);
-    command.arg(target).current_dir(repo::root()?.join("tools/testing"));
-    let status = command.stdin(Stdio::null()).status().context("cannot run cargo")?;
-    ensure!(status.success(), "the crafted client cannot be built");
-    Ok(folder.join("rpcrdma-client"))
+    program::build("client", "rpcrdma-client")
 }

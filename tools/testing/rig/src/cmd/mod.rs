@@ -2,6 +2,7 @@
 
 //! The subcommands, one file each.
 
+mod bench;
 mod builders;
 mod client;
 mod distclean;
@@ -12,6 +13,7 @@ mod kernel;
 mod kunit;
 mod microbench;
 mod modules_check;
+mod policy;
 mod run;
 mod series;
 mod series_check;
@@ -45,6 +47,10 @@ pub enum Command {
     Microbench(microbench::Args),
     /// Compare the cost of svcrdma's chunk builders in several kernels
     Builders(builders::Args),
+    /// Measure three kernels in turn and write a report
+    Bench(bench::Args),
+    /// Compare ways to allocate pages by how they use zone->lock
+    Policy(policy::Args),
     /// Move and verify data in many settings
     E2e(e2e::Args),
     /// Send hand-written messages of RPC-over-RDMA to the server
@@ -82,6 +88,8 @@ impl Command {
             Command::Kunit(args) => args.run(),
             Command::Microbench(args) => args.run(),
             Command::Builders(args) => args.run(),
+            Command::Bench(args) => args.run(),
+            Command::Policy(args) => args.run(),
             Command::E2e(args) => args.run(),
             Command::Client(args) => args.run(),
             Command::Stress(args) => args.run(),

@@ -34,6 +34,7 @@ impl Args {
         let started = Instant::now();
         let lab = Lab::open(self.sources, self.guest)?;
         kbuild::host::client_tools(&lab.cache)?;
+        kbuild::host::plot_tools(&lab.cache)?;
         let (ours, ours_c): (Flavour, Flavour) = ("ours".parse()?, "ours-c".parse()?);
         let mut tally = Tally::new();
         let mut stage = |name: &str, work: &dyn Fn(&mut Tally) -> Result<()>| {

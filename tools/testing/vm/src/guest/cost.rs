@@ -10,9 +10,10 @@ use crate::guest::paths::{EXPORT, MOUNT};
 use crate::guest::progress::Progress;
 use crate::guest::session::Host;
 use crate::guest::tracefs::{self, Histogram};
+use crate::guest::transfer::DEPTH;
 use crate::guest::{client, export};
 use crate::job::{Cost, Costs, Measure, Outcome};
-use crate::settings::MIB;
+use crate::settings::{IoMode, MIB};
 use anyhow::{ensure, Context, Result};
 
 /// The functions, and which of fio's directions calls them with a payload.
@@ -75,7 +76,8 @@ pub fn run(job: &Measure, progress: &Progress) -> Result<Outcome> {
     let mut costs = Vec::new();
     let file = format!("{MOUNT}/data");
     let Measure { session, workload } = job;
-    let fio = Fio { file: &file, size: workload.size, io: session.io, seed: workload.seed };
+    let depth = (session.io == IoMode::Direct).then_some(DEPTH);
+    let fio = Fio { file: &file, size: workload.size, block: MIB, depth, seed: workload.seed };
     std::fs::write(format!("{EXPORT}/data"), vec![0; usize::try_from(workload.size)?])?;
     for direction in [Direction::Write, Direction::Verify] {
         let probes = FUNCTIONS.iter().enumerate().filter(|(_, (_, with))| *with == direction);

@@ -6,7 +6,7 @@
 //! and does not depend on how fast anybody reads.
 
 use crate::counts::{Counts, FileIo, Posts};
-use crate::guest::{procfs, tracefs};
+use crate::guest::{granules, procfs, tracefs};
 use anyhow::{bail, Result};
 use tracefs::Histogram;
 
@@ -19,6 +19,9 @@ const ITER_BVEC: u64 = 2;
 /// `MIGRATE_MOVABLE` of `enum migratetype`, include/linux/mmzone.h: page cache
 /// is allocated so, pages for requests and replies are not.
 const MIGRATE_MOVABLE: u64 = 1;
+
+/// Pages that leave the buddy lists.
+const ZONE_LOCKED: &str = "kmem/mm_page_alloc_zone_locked";
 
 /// Buffers spliced into a reply come through this function.
 const SPLICE_ACTOR: &str = "nfsd_splice_actor";
@@ -35,6 +38,7 @@ pub struct Counters {
     bulk: Histogram,
     single: Histogram,
     zone_locked: Histogram,
+    zone_locked_nfsd: Histogram,
     drained: Histogram,
 }
 
@@ -57,7 +61,11 @@ impl Counters {
                 "kmem/mm_page_alloc",
                 &format!("hist:keys=order,migratetype {NFSD}"),
             )?,
-            zone_locked: Histogram::attach("kmem/mm_page_alloc_zone_locked", "hist:keys=order")?,
+            zone_locked: Histogram::attach(ZONE_LOCKED, "hist:keys=order")?,
+            zone_locked_nfsd: Histogram::attach_second(
+                ZONE_LOCKED,
+                &format!("hist:keys=order {NFSD}"),
+            )?,
             drained: Histogram::attach("kmem/mm_page_pcpu_drain", "hist:keys=order")?,
         })
     }
@@ -73,15 +81,33 @@ impl Counters {
             fs_write: file_io(&self.fs_write)?,
             spliced: self.spliced.as_ref().map_or(Ok(0), hits)?,
             zone_locked_pages: pages(&self.zone_locked)?,
+            zone_locked_by_nfsd: pages(&self.zone_locked_nfsd)?,
             drained_pages: pages(&self.drained)?,
             cpu_ticks: procfs::cpu_ticks()?,
             nfsd_ticks: procfs::thread_ticks("nfsd")?,
+            granules: granules::read()?,
             ..Counts::default()
         };
         (counts.nfsd_read, counts.nfsd_written) = procfs::nfsd_bytes()?;
         (counts.vm_alloc, counts.vm_free) = procfs::vm_pages()?;
         self.allocations(&mut counts)?;
         Ok(counts)
+    }
+
+    /// Removes all of it, where the machine goes on afterwards.
+    pub fn remove(self) -> Result<()> {
+        let spliced = self.spliced.is_some();
+        let rdma = [self.rdma_read, self.rdma_write, self.rdma_reply];
+        let files = [self.fs_read, self.fs_write, self.bulk];
+        let pages = [self.single, self.zone_locked, self.zone_locked_nfsd, self.drained];
+        let all = rdma.into_iter().chain(files).chain(pages).chain(self.spliced);
+        // Every one is tried, whatever became of those before.
+        let detached: Vec<Result<()>> = all.map(Histogram::detach).collect();
+        detached.into_iter().collect::<Result<()>>()?;
+        tracefs::remove_instance()?;
+        let probes = ["rig/fs_read", "rig/fs_write", "rig/bulk"].into_iter();
+        let mut probes = probes.chain(spliced.then_some("rig/spliced"));
+        probes.try_for_each(tracefs::remove_probe)
     }
 
     fn allocations(&self, counts: &mut Counts) -> Result<()> {
@@ -107,8 +133,8 @@ fn define_probes() -> Result<()> {
         let fields = "type=+0($arg3):u8 bytes=+24($arg3):u64 segs=+32($arg3):u64";
         tracefs::probe(&format!("p:rig/{name} {function} {fields}"))?;
     }
-    // Room for as many threads in the allocator at a time.
-    tracefs::probe("r64:rig/bulk alloc_pages_bulk_noprof wanted=$arg4:u32 filled=$retval:u64")
+    // Room for as many threads in the allocator at a time: 64 of nfsd, and others.
+    tracefs::probe("r256:rig/bulk alloc_pages_bulk_noprof wanted=$arg4:u32 filled=$retval:u64")
 }
 
 fn splice_counter() -> Result<Option<Histogram>> {
@@ -145,7 +171,8 @@ fn hits(histogram: &Histogram) -> Result<u64> {
     histogram.rows()?.iter().map(crate::hist::Row::hits).sum()
 }
 
-fn pages(histogram: &Histogram) -> Result<u64> {
+/// Sum of the pages of all rows, whose key is the order.
+pub fn pages(histogram: &Histogram) -> Result<u64> {
     let mut pages = 0;
     for row in histogram.rows()? {
         pages += row.hits()? << row.key("order")?;

@@ -2,6 +2,8 @@
 
 //! The part that runs inside of the guest, as root.
 
+pub mod ageing;
+pub mod bench;
 pub mod client;
 pub mod command;
 pub mod cost;
@@ -11,11 +13,13 @@ pub mod exec;
 pub mod export;
 pub mod fio;
 pub mod fsx;
+pub mod granules;
 pub mod matrix;
 pub mod network;
 pub mod paths;
 pub mod pattern;
 pub mod plausible;
+pub mod policy;
 pub mod procfs;
 pub mod progress;
 pub mod rpc;
@@ -53,6 +57,8 @@ fn perform(job: &Job, progress: &Progress) -> Result<Outcome> {
         Job::Crafted(job) => crafted::run(job, progress),
         Job::Cost(job) => cost::run(job, progress),
         Job::Stress(job) => stress::run(job, progress),
+        Job::Bench(job) => bench::run(job, progress),
+        Job::Policy(job) => policy::run(job, progress),
     }
 }
 

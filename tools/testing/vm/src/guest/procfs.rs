@@ -29,6 +29,11 @@ pub fn free_pages(order: usize) -> Result<u64> {
     Ok(buddyinfo(&read("/proc/buddyinfo")?, order))
 }
 
+/// The kernel's command line.
+pub fn parameters() -> Result<String> {
+    Ok(read("/proc/cmdline")?.trim().to_owned())
+}
+
 /// Pages allocated and freed since boot.
 pub fn vm_pages() -> Result<(u64, u64)> {
     let text = read("/proc/vmstat")?;
@@ -58,6 +63,11 @@ pub fn process_ticks(pid: u32) -> Option<u64> {
     ticks(stat.rsplit_once(')')?.1)
 }
 
+/// Ticks in a second of CPU time.
+pub fn ticks_per_second() -> u64 {
+    rustix::param::clock_ticks_per_second().max(1)
+}
+
 /// The kernel's taint flags.
 pub fn tainted() -> Result<u64> {
     let text = read("/proc/sys/kernel/tainted")?;
@@ -79,6 +89,7 @@ fn io_line(text: &str) -> Option<(u64, u64)> {
     Some((read.parse().ok()?, written.trim().parse().ok()?))
 }
 
+/// `rpc 4711 0 0 0 0`
 fn rpc_line(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("rpc "))?;
     line.split(' ').next()?.parse().ok()

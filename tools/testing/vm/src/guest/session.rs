@@ -4,7 +4,8 @@
 //!
 //! Taking down is part of the test: what is still in use then has leaked.
 
-use crate::guest::{client, export, network, paths, rpc, server};
+use crate::guest::{client, export, network, paths, procfs, rpc, server};
+use crate::point::Memory;
 use crate::settings::{Server, Session};
 use anyhow::{Context, Result};
 
@@ -27,16 +28,30 @@ impl Host {
         Ok(Self { server })
     }
 
-    /// Exchanges the RDMA device; the server starts anew.
-    pub fn use_server(&mut self, server: Server) -> Result<()> {
+    /// Exchanges the RDMA device; the server starts anew. Gives back whether
+    /// that was necessary.
+    pub fn use_server(&mut self, server: Server) -> Result<bool> {
         if server == self.server {
-            return Ok(());
+            return Ok(false);
         }
         server::stop()?;
         network::remove_device(self.server.device)?;
         network::add_device(&server)?;
         self.server = server;
-        server::start(&server)
+        server::start(&server)?;
+        Ok(true)
+    }
+
+    /// Stops the threads and starts them anew; gives back what memory they
+    /// took before and take now.
+    pub fn restart_and_weigh(&self) -> Result<Memory> {
+        let loaded = procfs::memory("MemFree")? >> 10;
+        server::stop()?;
+        let without = procfs::memory("MemFree")? >> 10;
+        server::start(&self.server)?;
+        let fresh = procfs::memory("MemFree")? >> 10;
+        let taken = |free: u64| without.saturating_sub(free);
+        Ok(Memory { held: taken(loaded), idle: taken(fresh) })
     }
 
     /// Stops the server and starts it anew; nothing may be mounted.

@@ -11,10 +11,14 @@ use std::path::{Path, PathBuf};
 
 const ROOT: &str = "/sys/kernel/tracing";
 
+/// Has events and triggers of its own.
+const INSTANCE: &str = "instances/rig";
+
 /// A histogram that the kernel keeps for one event.
 #[derive(Debug)]
 pub struct Histogram {
     event: PathBuf,
+    trigger: String,
 }
 
 /// Mounts tracefs if that has not been done.
@@ -38,6 +42,18 @@ pub fn probe(definition: &str) -> Result<()> {
 pub fn synthetic(definition: &str) -> Result<()> {
     let path = Path::new(ROOT).join("synthetic_events");
     append(&path, definition).with_context(|| format!("cannot set the event {definition:?}"))
+}
+
+/// Removes a probe, by the name of its event.
+pub fn remove_probe(event: &str) -> Result<()> {
+    let path = Path::new(ROOT).join("kprobe_events");
+    append(&path, &format!("-:{event}")).with_context(|| format!("cannot remove {event}"))
+}
+
+/// Removes the second set of events.
+pub fn remove_instance() -> Result<()> {
+    let path = Path::new(ROOT).join(INSTANCE);
+    fs::remove_dir(&path).with_context(|| format!("cannot remove {}", path.display()))
 }
 
 /// Fails if a probe was passed over, for want of room or within another probe.
@@ -70,10 +86,27 @@ pub fn has_function(name: &str) -> bool {
 impl Histogram {
     /// Attaches the trigger to an event such as `kmem/mm_page_alloc`.
     pub fn attach(event: &str, trigger: &str) -> Result<Self> {
-        let event = Path::new(ROOT).join("events").join(event);
+        Self::attach_below(Path::new(ROOT), event, trigger)
+    }
+
+    /// Like [`Histogram::attach`], for an event that has a trigger already.
+    pub fn attach_second(event: &str, trigger: &str) -> Result<Self> {
+        let instance = Path::new(ROOT).join(INSTANCE);
+        fs::create_dir_all(&instance).context("cannot create an instance of the tracer")?;
+        Self::attach_below(&instance, event, trigger)
+    }
+
+    fn attach_below(root: &Path, event: &str, trigger: &str) -> Result<Self> {
+        let event = root.join("events").join(event);
         append(&event.join("trigger"), trigger)
             .with_context(|| format!("cannot set the trigger {trigger:?}"))?;
-        Ok(Self { event })
+        Ok(Self { event, trigger: trigger.to_owned() })
+    }
+
+    /// Removes the trigger, and with it the rows.
+    pub fn detach(self) -> Result<()> {
+        append(&self.event.join("trigger"), &format!("!{}", self.trigger))
+            .with_context(|| format!("cannot remove the trigger {:?}", self.trigger))
     }
 
     /// The rows so far.

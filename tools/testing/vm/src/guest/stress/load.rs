@@ -5,7 +5,8 @@
 use crate::guest::fio::{Direction, Fio};
 use crate::guest::fsx;
 use crate::guest::stress::site::Site;
-use crate::settings::{IoMode, Version, MIB};
+use crate::guest::transfer::DEPTH;
+use crate::settings::{Version, MIB};
 use anyhow::{ensure, Context, Result};
 use std::fmt;
 use std::path::Path;
@@ -101,7 +102,7 @@ fn rounds(
 }
 
 fn transfer(file: &str, seed: u64) -> Result<u64> {
-    let fio = Fio { file, size: SIZE, io: IoMode::Direct, seed };
+    let fio = Fio { file, size: SIZE, block: MIB, depth: Some(DEPTH), seed };
     fio.run(Direction::Write)?;
     fio.run(Direction::Verify)?;
     Ok(SIZE / MIB)
