@@ -20,6 +20,7 @@ pub mod make;
 pub mod modules_check;
 pub mod overlay;
 pub mod progress;
+pub mod recipients;
 pub mod replay;
 pub mod repo;
 pub mod seed;

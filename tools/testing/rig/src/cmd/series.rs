@@ -5,6 +5,7 @@
 use crate::options::Sources;
 use anyhow::Result;
 use kbuild::cache::Cache;
+use kbuild::flavour::Flavour;
 use std::process::ExitCode;
 
 #[derive(clap::Args)]
@@ -19,6 +20,8 @@ impl Args {
         let origins = self.sources.origins()?;
         kbuild::host::packages::require(&cache, kbuild::host::packages::BUILD)?;
         let (folder, count) = kbuild::format_patch::write(&cache, &origins)?;
+        let tree = kbuild::tree::prepare(&cache, &origins, &Flavour::ours().tree)?;
+        kbuild::recipients::write(&tree.dir, &folder)?;
         println!("{count} patches and a cover letter: {}", folder.display());
         Ok(ExitCode::SUCCESS)
     }

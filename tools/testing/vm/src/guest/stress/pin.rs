@@ -38,6 +38,8 @@ type Pipe = (OwnedFd, OwnedFd);
 #[derive(Debug)]
 pub struct Pinned {
     _stay: Vec<Pipe>,
+    // Empty; what they are made of is contiguous, and would be free.
+    _gone: Vec<Pipe>,
 }
 
 /// Breaks free memory into pieces.
@@ -55,14 +57,14 @@ pub fn fragment() -> Result<Pinned> {
             put(stay, &zeros[..PAGE]).and_then(|()| put(go, &zeros)).context("a pipe is full")?;
         }
     }
-    drop(go);
+    go.iter().try_for_each(drain).context("cannot empty a pipe")?;
     let left = procfs::free_pages(ORDER)?;
     ensure!(
         left < 4 * CONTIGUOUS_LEFT,
         "memory is not in pieces: {left} pages of {} are in blocks of 4 or more",
         procfs::free_pages(0)?
     );
-    Ok(Pinned { _stay: stay })
+    Ok(Pinned { _stay: stay, _gone: go })
 }
 
 fn plenty() -> Result<bool> {
@@ -72,6 +74,17 @@ fn plenty() -> Result<bool> {
 
 fn put((_, write): &Pipe, pages: &[u8]) -> Result<(), Errno> {
     rustix::io::write(write, pages).map(drop)
+}
+
+fn drain((read, _): &Pipe) -> Result<(), Errno> {
+    let mut buffer = [0; PAGE * GAP];
+    loop {
+        match rustix::io::read(read, &mut buffer) {
+            Ok(_) => continue,
+            Err(Errno::AGAIN) => return Ok(()),
+            Err(err) => return Err(err),
+        }
+    }
 }
 
 /// Pipes of `depth` pages each, a power of two.
