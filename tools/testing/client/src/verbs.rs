@@ -201,6 +201,7 @@ pub struct Endpoint {
     sent: usize,
     completed: usize,
     closed: bool,
+    disconnected: bool,
     repost: bool,
     domain: Arc<ProtectionDomain>,
     channel: Arc<EventChannel>,
@@ -241,6 +242,7 @@ impl Endpoint {
             sent: 0,
             completed: 0,
             closed: false,
+            disconnected: false,
             repost: true,
             domain,
             channel,
@@ -389,10 +391,10 @@ impl Endpoint {
         while let Some((event, _)) = next_event(&self.channel)? {
             if matches!(event, EventType::Disconnected | EventType::DeviceRemoval) {
                 self.closed = true;
-                return Ok(true);
+                self.disconnected = true;
             }
         }
-        Ok(false)
+        Ok(self.disconnected)
     }
 }
 

@@ -13,6 +13,8 @@ use tempfile::TempDir;
 /// Kept folders are removed after that time.
 const KEPT_FOR: Duration = Duration::from_secs(3 * 24 * 3600);
 
+/// The running program, also when a build has replaced its file meanwhile.
+const OWN: &str = "/proc/self/exe";
 /// Large files that are of no use afterwards.
 const INPUTS: [&str; 2] = ["rig", "bzImage"];
 
@@ -32,8 +34,7 @@ impl RunDir {
         let folder =
             folder.with_context(|| format!("cannot create a folder in {}", runs.display()))?;
         let this = Self { folder };
-        let program = std::env::current_exe().context("cannot find the running program")?;
-        this.copy(&program, "rig")?;
+        this.copy(Path::new(OWN), "rig")?;
         this.copy(image, "bzImage")?;
         Ok(this)
     }

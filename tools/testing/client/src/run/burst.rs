@@ -19,8 +19,10 @@ const SEGMENTS: usize = 16;
 const GIVE_UP: Duration = Duration::from_secs(120);
 /// The server begins to write within that time.
 const BEGIN: Duration = Duration::from_secs(20);
-/// Processes that share one set of memory: the server may write to it in any
-/// order, and nobody looks at it.
+/// The end of a connection is known within that time.
+const NOTICE: Duration = Duration::from_secs(5);
+/// Sets of memory that the messages share: the server may write to them in any
+/// order, and nobody looks at them.
 const SHARED: usize = 4;
 
 /// Sends the calls and ends the connection.
@@ -28,9 +30,7 @@ pub fn perform(lab: &mut Lab, burst: &Burst) -> Result<Outcome> {
     let mut peer = Peer::with_receives(lab.server(), Hello::Plain, burst.receives)?;
     peer.endpoint.repost_receives(false);
     let memory = prepare(lab, &mut peer, burst)?;
-    for message in &memory.messages {
-        peer.endpoint.send(message)?;
-    }
+    send(&mut peer, &memory.messages)?;
     wait(burst.moment, &memory.offers)?;
     match burst.ending {
         Ending::Disconnect => peer.endpoint.disconnect()?,
@@ -38,6 +38,17 @@ pub fn perform(lab: &mut Lab, burst: &Burst) -> Result<Outcome> {
         Ending::Silence => fall_silent(lab, &mut peer)?,
     }
     Ok(Outcome::Closed)
+}
+
+/// Sends all, or as many as the server takes: on iWARP a reply that finds no
+/// Receive ends the connection at once.
+fn send(peer: &mut Peer, messages: &[Vec<u8>]) -> Result<()> {
+    for message in messages {
+        let Err(err) = peer.endpoint.send(message) else { continue };
+        let over = peer.endpoint.wait_for_disconnect(NOTICE)?;
+        return if over { Ok(()) } else { Err(err) };
+    }
+    Ok(())
 }
 
 /// Messages and the memory that they name.
