@@ -19,7 +19,8 @@ use sideway::ibverbs::queue_pair::{
 };
 use sideway::ibverbs::AccessFlags;
 use sideway::rdmacm::communication_manager::{
-    ConnectionParameter, EventChannel, EventType, GetEventErrorKind, Identifier, PortSpace,
+    ConnectErrorKind, ConnectionParameter, EventChannel, EventType, GetEventErrorKind, Identifier,
+    PortSpace,
 };
 use std::alloc::{alloc_zeroed, dealloc, Layout};
 use std::collections::VecDeque;
@@ -44,6 +45,8 @@ const READS: u8 = 16;
 const RETRIES: u8 = 6;
 /// Retries for ever while the other side has no Receive posted.
 const FOR_EVER: u8 = 7;
+/// Local ports that are tried for one connection.
+const PORTS: u32 = 10;
 /// A step of the connection set-up takes no longer, even under emulation.
 const STEP: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_micros(500);
@@ -211,6 +214,16 @@ impl Endpoint {
     /// Connects to `server`, with `receives` Receives posted and `private` as
     /// the private data of the request.
     pub fn connect(server: SocketAddr, receives: usize, private: Option<&[u8]>) -> Result<Self> {
+        let mut attempts = 1..PORTS;
+        loop {
+            match Self::try_connect(server, receives, private) {
+                Err(err) if is_taken(&err) && attempts.next().is_some() => {}
+                result => return result,
+            }
+        }
+    }
+
+    fn try_connect(server: SocketAddr, receives: usize, private: Option<&[u8]>) -> Result<Self> {
         let channel = EventChannel::new().context("no RDMA connection manager")?;
         channel.set_nonblocking(true)?;
         let id = channel.create_id(PortSpace::Tcp)?;
@@ -429,6 +442,17 @@ fn next_event(channel: &Arc<EventChannel>) -> Result<Option<(EventType, i32)>> {
     let seen = (event.event_type(), event.status());
     event.ack()?;
     Ok(Some(seen))
+}
+
+/// Whether the local port, a random one, still waits for packets of an earlier
+/// connection: soft-iWARP's are TCP connections, of which the connection
+/// manager knows nothing.
+fn is_taken(err: &anyhow::Error) -> bool {
+    let mut reasons = err.chain().filter_map(|cause| cause.downcast_ref());
+    reasons.any(|reason| match reason {
+        ConnectErrorKind::Rdmacm(err) => err.kind() == std::io::ErrorKind::AddrInUse,
+        _ => false,
+    })
 }
 
 /// Requests a connection for the queue pair `number`; sideway sets nothing

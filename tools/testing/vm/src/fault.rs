@@ -20,7 +20,9 @@ pub fn find(end: &End, console: &str) -> Option<Fault> {
     let complaint = klog::scan(console).into_iter().next();
     let own = match end {
         End::Failed(line) | End::Reported(Report { outcome: Err(line), .. }) => Some(line.clone()),
-        End::Reported(report) if complaint.is_none() => klog::taint(report.tainted),
+        End::Reported(report) if complaint.is_none() && !klog::blames_client(console) => {
+            klog::taint(report.tainted)
+        }
         End::Reported(_) => None,
     };
     if let Some(complaint) = complaint {

@@ -34,6 +34,11 @@ const COMPLAINTS: [&str; 24] = [
     r"^(slub|BUG \S+|=+\[ cut here).*(Object|Redzone|Poison)",
 ];
 
+/// What a complaint about the client of the base says, in one of its lines
+/// each: whatever a device supports, the client maps heads of messages in one
+/// piece. With [`crate::settings::Device::RxeDma`] that is seen.
+const CLIENT: [&str; 2] = ["mapping sg segment longer than device claims", " frwr_map+"];
+
 /// Lines that quote what somebody else wrote.
 const QUOTES: [&str; 3] =
     ["Kernel command line: ", "Command line: ", "Unknown kernel command line parameters "];
@@ -50,9 +55,26 @@ pub struct Complaint {
     pub lines: Vec<String>,
 }
 
-/// The complaints of a log, in order. What follows a first line, up to the
-/// end of its trace, belongs to it and is not reported again.
+impl Complaint {
+    fn is_about_the_client(&self) -> bool {
+        CLIENT.iter().all(|part| self.lines.iter().any(|line| line.contains(part)))
+    }
+}
+
+/// The complaints of a log, in order, without those about the client that are
+/// known. What follows a first line, up to the end of its trace, belongs to it
+/// and is not reported again.
 pub fn scan(log: &str) -> Vec<Complaint> {
+    all(log).into_iter().filter(|complaint| !complaint.is_about_the_client()).collect()
+}
+
+/// Whether there are complaints about the client that are known, which taint
+/// the kernel as well.
+pub fn blames_client(log: &str) -> bool {
+    all(log).iter().any(Complaint::is_about_the_client)
+}
+
+fn all(log: &str) -> Vec<Complaint> {
     let lines: Vec<&str> = log.lines().map(without_time).collect();
     let mut complaints = Vec::new();
     let mut at = 0;
@@ -197,6 +219,24 @@ mod tests {
         assert_eq!(found[0].headline, "WARNING: a.c:1 at f+0x1/0x2, CPU#0: nfsd/12");
         assert_eq!(found[0].lines.len(), 5);
         assert_eq!(found[1].headline, "BUG: another");
+    }
+
+    #[test]
+    fn the_client_of_the_base_is_not_blamed_on_the_server() {
+        let log = |function: &str| {
+            format!(
+                "[    1.0] DMA-API: platform rxe_dma: mapping sg segment longer than device \
+                claims to support [len=4240] [max=4096]\n\
+                [    1.0] WARNING: kernel/dma/debug.c:1232 at debug_dma_map_sg+0x1d9/0x4c0\n\
+                [    1.0] Call Trace:\n\
+                [    1.0]  {function}+0x36c/0x500\n\
+                [    1.0] ---[ end trace 0000000000000000 ]---\n"
+            )
+        };
+        let (client, server) = (log("frwr_map"), log("rdma_rw_ctx_init_bvec"));
+        assert!(scan(&client).is_empty() && blames_client(&client));
+        assert!(scan(&server).len() == 1 && !blames_client(&server));
+        assert_eq!(scan(&(client + &server)).len(), 1);
     }
 
     #[test]

@@ -17,7 +17,6 @@ use std::process::{Command, Stdio};
 /// Runs it to its end; which cases failed is in its own lines.
 pub fn run(job: &Crafted, progress: &Progress) -> Result<Outcome> {
     let host = Host::start(Server::new(job.device, job.threads))?;
-    // Mounts debugfs as well, where the client turns splice off and on.
     server::set_io_mode(IoMode::Buffered)?;
     progress.say("running the crafted client");
     client(job, progress)?;

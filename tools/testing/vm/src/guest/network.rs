@@ -41,7 +41,11 @@ pub fn add_device(server: &Server) -> Result<()> {
 fn set_dma(server: &Server) -> Result<()> {
     let path = "/sys/module/rdma_rxe/parameters/dma_max_seg_size";
     match server.device {
-        Device::RxeDma => paths::write(path, &server.max_segment.to_string()),
+        Device::RxeDma => {
+            // The first report must not hide others.
+            paths::write(&format!("{}/dma-api/all_errors", paths::DEBUGFS), "1")?;
+            paths::write(path, &server.max_segment.to_string())
+        }
         _ if Path::new(path).exists() => paths::write(path, "0"),
         _ => Ok(()),
     }

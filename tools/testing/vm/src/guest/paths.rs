@@ -19,6 +19,9 @@ pub const TCP_MOUNT: &str = "/mnt/nfs-tcp";
 /// The exported file system, as the server sees it.
 pub const EXPORT: &str = "/mnt/export";
 
+/// Counters and test switches of the kernel.
+pub const DEBUGFS: &str = "/sys/kernel/debug";
+
 /// State of the NFS programs.
 const NFS_STATE: &str = "/var/lib/nfs";
 
@@ -37,7 +40,16 @@ pub fn prepare() -> Result<()> {
     for name in ["etab", "rmtab"] {
         write(&format!("{NFS_STATE}/{name}"), "")?;
     }
+    mount_debugfs()?;
     replace_configuration()
+}
+
+/// Mounts it, unless that is done.
+pub fn mount_debugfs() -> Result<()> {
+    if is_mounted(DEBUGFS) {
+        return Ok(());
+    }
+    exec::step("mount", &["-t", "debugfs", "debugfs", DEBUGFS]).map(drop)
 }
 
 /// The NFS programs read /etc/nfs.conf; that of the machine is not ours.

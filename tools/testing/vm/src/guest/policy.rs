@@ -4,14 +4,13 @@
 
 use crate::guest::progress::Progress;
 use crate::guest::tracefs::{self, Histogram};
-use crate::guest::{counters, exec, paths};
+use crate::guest::{counters, paths};
 use crate::job::Outcome;
 use crate::policy::{self, Place, Replay, Replayed, POLICIES};
 use anyhow::{ensure, Context, Result};
 use std::fs;
 use std::path::Path;
 
-const DEBUGFS: &str = "/sys/kernel/debug";
 const FILE: &str = "/sys/kernel/debug/svc_page_policy";
 
 /// The two threads of the replay.
@@ -19,9 +18,7 @@ const THREADS: &str = "if COMM ~ \"svc_f*\"";
 
 /// Runs all of it and hands out each result.
 pub fn run(job: &Replay, progress: &Progress) -> Result<Outcome> {
-    if !Path::new(DEBUGFS).join("tracing").exists() {
-        exec::step("mount", &["-t", "debugfs", "debugfs", DEBUGFS])?;
-    }
+    paths::mount_debugfs()?;
     let found = Path::new(FILE).exists();
     ensure!(found, "the guest's kernel has no {FILE}: it needs the patches [policy]");
     tracefs::mount()?;

@@ -6,7 +6,6 @@ use crate::guest::{exec, paths};
 use crate::settings::{IoMode, Server};
 use anyhow::{ensure, Context, Result};
 use std::fs;
-use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -14,7 +13,6 @@ use std::time::Duration;
 pub const RDMA_PORT: u16 = 20049;
 
 const NFSD: &str = "/proc/fs/nfsd";
-const DEBUGFS: &str = "/sys/kernel/debug";
 
 /// Starts the threads and opens the listeners, TCP and RDMA.
 ///
@@ -61,12 +59,8 @@ pub fn stop() -> Result<()> {
 
 /// Chooses how the server does file I/O.
 pub fn set_io_mode(mode: IoMode) -> Result<()> {
-    let folder = format!("{DEBUGFS}/nfsd");
-    if !Path::new(&folder).exists() {
-        exec::step("mount", &["-t", "debugfs", "debugfs", DEBUGFS])?;
-    }
     for name in ["io_cache_read", "io_cache_write"] {
-        let path = format!("{folder}/{name}");
+        let path = format!("{}/nfsd/{name}", paths::DEBUGFS);
         paths::write(&path, &mode.nfsd_value().to_string())?;
     }
     Ok(())
