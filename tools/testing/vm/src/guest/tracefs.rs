@@ -5,6 +5,7 @@
 use crate::guest::exec;
 use crate::hist::{self, Row};
 use anyhow::{Context, Result};
+use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -83,6 +84,24 @@ pub fn has_function(name: &str) -> bool {
     symbols.lines().any(|line| line.split_whitespace().nth(2) == Some(name))
 }
 
+/// Functions of the kernel whose name begins with `start`, by address.
+pub fn functions(start: &str) -> Result<BTreeMap<u64, String>> {
+    let symbols = fs::read_to_string("/proc/kallsyms").context("cannot read /proc/kallsyms")?;
+    let found = named(&symbols, start);
+    anyhow::ensure!(!found.is_empty(), "the guest's kernel shows no function {start}*");
+    Ok(found)
+}
+
+fn named(symbols: &str, start: &str) -> BTreeMap<u64, String> {
+    let each = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let address = u64::from_str_radix(words.first()?, 16).ok()?;
+        let name = words.get(2).filter(|name| name.starts_with(start))?;
+        (address != 0).then(|| (address, (*name).to_owned()))
+    };
+    symbols.lines().filter_map(each).collect()
+}
+
 impl Histogram {
     /// Attaches the trigger to an event such as `kmem/mm_page_alloc`.
     pub fn attach(event: &str, trigger: &str) -> Result<Self> {
@@ -128,6 +147,16 @@ fn append(path: &Path, line: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn functions_are_found_by_the_start_of_their_name() {
+        let symbols = "ffffffff81000010 T svc_rdma_a\nffffffff81000020 t svc_b\n0 T svc_rdma_c\n";
+        let found = named(symbols, "svc_rdma");
+        assert_eq!(
+            found.into_iter().collect::<Vec<_>>(),
+            [(0xffff_ffff_8100_0010, "svc_rdma_a".into())]
+        );
+    }
 
     #[test]
     fn misses_are_found() {

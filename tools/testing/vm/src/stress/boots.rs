@@ -108,6 +108,7 @@ impl Boot {
 /// All guests.
 pub fn all() -> Vec<Boot> {
     let scenarios = [
+        "completions of Sends",
         "ageing",
         "tcp reader that never reads",
         "clients that disconnect at random",

@@ -19,6 +19,7 @@ pub mod random;
 pub mod raw;
 pub mod reader;
 pub mod reclaim;
+pub mod sends;
 pub mod site;
 pub mod stir;
 pub mod threads;
@@ -62,7 +63,8 @@ pub struct Scenario {
 }
 
 /// All of them, the most important ones first.
-pub const SCENARIOS: [Scenario; 9] = [
+pub const SCENARIOS: [Scenario; 10] = [
+    Scenario { name: "completions of Sends", least: 30, weight: 1, play: sends::play },
     Scenario { name: "ageing", least: 150, weight: 5, play: ageing::play },
     Scenario { name: "tcp reader that never reads", least: 75, weight: 2, play: reader::play },
     Scenario {
