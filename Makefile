@@ -33,7 +33,7 @@ help:
 #: make microbench     cost of the Rust helpers beside the C helpers
 #: make builders       cost of svcrdma's chunk builders: plain, rfc-c, ours
 #: make series         the patch series, in build/series
-#: make series-check   build every commit of it, Rust on and off (hours)
+#: make series-check   build every commit of it, Rust on and off (hours): ONLY=
 #: make modules-check  build with the transports as modules
 #: make unsafe         where the kernel's Rust has unsafe code, and how much
 #: make gate           formatting, lints, checkpatch, documentation

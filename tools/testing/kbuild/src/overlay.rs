@@ -20,7 +20,7 @@ pub fn without_pending(path: &Path, text: &str, pending: &Pending) -> String {
         return text.to_owned();
     }
     if is_makefile(path) {
-        return kbuild(text, pending);
+        return kbuild(path, text, pending);
     }
     if path.extension().is_some_and(|extension| extension == "rs") {
         return rust(path, text, pending);
@@ -34,14 +34,13 @@ fn is_makefile(path: &Path) -> bool {
 }
 
 /// Leaves out the objects whose source is pending, and assignments that then
-/// add nothing. Which folder the objects are in is up to the Makefile that
-/// includes the file.
-fn kbuild(text: &str, pending: &Pending) -> String {
+/// add nothing. Objects are in the folder where the file lands.
+fn kbuild(path: &Path, text: &str, pending: &Pending) -> String {
+    let folder = path.parent().unwrap_or(Path::new(""));
     let absent = |word: &str| {
         let Some(stem) = word.strip_suffix(".o") else { return false };
-        let source = |ext| format!("{stem}.{ext}");
-        let lands = |source: &String| pending.iter().any(|path| path.ends_with(source));
-        ["c", "rs", "S"].map(source).iter().any(lands)
+        let source = |ext| folder.join(format!("{stem}.{ext}"));
+        ["c", "rs", "S"].map(source).iter().any(|source| pending.contains(source))
     };
     let mut out = String::new();
     for line in text.lines() {
@@ -150,8 +149,10 @@ mod tests {
         let path = "net/sunrpc/Makefile.rust";
         check(path, text, &["net/sunrpc/b.rs"], &text.replace(" b.o", ""));
         check(path, text, &["net/sunrpc/t.c"], "ifdef CONFIG_X\nsunrpc-y += a.o b.o\nendif\n");
-        let only_t = text.replace(" b.o", "");
-        check(path, text, &["net/sunrpc/xprtrdma/b.c"], &only_t);
+        // A namesake elsewhere is another object.
+        check(path, text, &["net/sunrpc/rust/b.rs"], text);
+        let below = text.replace("b.o", "rust/b.o");
+        check(path, &below, &["net/sunrpc/rust/b.rs"], &text.replace(" b.o", ""));
         check(path, text, &["net/sunrpc/ab.c", "net/sunrpc/b.h"], text);
     }
 

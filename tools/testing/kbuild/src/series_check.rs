@@ -11,6 +11,7 @@ use crate::make::Make;
 use crate::progress::Meter;
 use crate::replay;
 use crate::seed;
+use crate::series::Step;
 use crate::source;
 use crate::tally::Tally;
 use crate::tree::{Origins, Tree};
@@ -19,15 +20,18 @@ use anyhow::{ensure, Result};
 /// The tree that takes on one state after the other.
 const TREE: &str = "series-check";
 
-/// Builds all commits, in order; each build starts from the one before.
-pub fn run(cache: &Cache, origins: &Origins, tally: &mut Tally) -> Result<()> {
+/// Builds the commits whose patch has `only` in its name, in order; each build
+/// starts from the one before.
+pub fn run(cache: &Cache, origins: &Origins, only: &str, tally: &mut Tally) -> Result<()> {
     let series = origins.series(&Flavour::ours().tree)?;
-    ensure!(!series.steps.is_empty(), "patches/series names no patch");
+    let wanted = |step: &Step| step.name.contains(only);
+    ensure!(series.steps.iter().any(wanted), "patches/series names no patch {only:?}");
     let toolchain = kernel::set_up(cache, origins, true)?;
     let source = source::get(cache, origins.kdir.as_deref())?;
     let replay = replay::replay(&source.dir, &series)?;
     let mut tree = Tree::open(cache, &source, TREE)?;
-    for (step, state) in series.steps.iter().zip(replay.states.into_iter().skip(1)) {
+    let states = series.steps.iter().zip(replay.states.into_iter().skip(1));
+    for (step, state) in states.filter(|(step, _)| wanted(step)) {
         tree = tree.with(state)?;
         for rust in [true, false] {
             let name = format!("{} with Rust {}", step.name, if rust { "on" } else { "off" });
