@@ -45,6 +45,12 @@ impl Linear {
         self.len
     }
 
+    /// Returns a part of the range, given as its begin and its length.
+    #[inline]
+    fn part(&self, (begin, len): (u32, u32)) -> Self {
+        Self::new(self.base.wrapping_add(begin as usize), len)
+    }
+
     /// Takes up to `len` bytes from the front.
     #[inline]
     pub fn take_front(&mut self, len: u32) -> Self {
@@ -105,6 +111,12 @@ impl<'a, S: Slot> PageList<'a, S> {
     #[expect(clippy::len_without_is_empty)]
     pub fn len(&self) -> u32 {
         self.len
+    }
+
+    /// Returns a part of the range, given as its begin and its length.
+    #[inline]
+    fn part(&self, (begin, len): (u32, u32)) -> Self {
+        Self::new(self.slots, self.base.saturating_add(begin), len)
     }
 
     /// Takes up to `len` bytes from the front.
@@ -204,18 +216,6 @@ impl<'a, S: Slot> XdrBuf<'a, S> {
         u64::from(self.head.len) + u64::from(self.pages.len) + u64::from(self.tail.len)
     }
 
-    /// Takes up to `len` bytes from the front.
-    #[inline]
-    pub fn take_front(&mut self, len: u32) -> Self {
-        let head = self.head.take_front(len);
-        let len = len.saturating_sub(head.len);
-        let pages = self.pages.take_front(len);
-        let len = len.saturating_sub(pages.len);
-        let tail = self.tail.take_front(len);
-
-        Self { head, pages, tail }
-    }
-
     /// Returns the `len` bytes that start at byte `offset`, or [`None`] if they exceed the message.
     ///
     /// C function: `xdr_buf_subsegment()`.
@@ -224,9 +224,21 @@ impl<'a, S: Slot> XdrBuf<'a, S> {
         if u64::from(offset) + u64::from(len) > self.len() {
             return None;
         }
-        let mut rest = *self;
-        rest.take_front(offset);
-        Some(rest.take_front(len))
+        let (mut skip, mut left) = (offset, len);
+        let mut overlap = |part_len: u32| {
+            let begin = skip.min(part_len);
+            let len = left.min(part_len.saturating_sub(begin));
+
+            skip = skip.saturating_sub(begin);
+            left = left.saturating_sub(len);
+            (begin, len)
+        };
+
+        Some(Self {
+            head: self.head.part(overlap(self.head.len)),
+            pages: self.pages.part(overlap(self.pages.len)),
+            tail: self.tail.part(overlap(self.tail.len)),
+        })
     }
 
     /// Hands each piece of the message to `f`, in order, until one fails.
