@@ -85,26 +85,40 @@ pub fn try_for_each_sent_piece<'a, S: Slot, E: From<Incomplete> + From<BadPayloa
 
 /// Decides how to send the parts of `msg` that belong to no payload, behind a transport header of
 /// `header_len` bytes.
+///
+/// Where the length decides, as it does for most Replies, the pieces are not looked at.
 #[inline]
-pub fn choose<S: Slot>(
+pub fn choose<S: Slot, P: IntoIterator<Item = Payload>>(
     msg: &XdrBuf<'_, S>,
-    payloads: impl IntoIterator<Item = Payload>,
+    payloads: impl Fn() -> P,
     header_len: u32,
     limits: &SendLimits,
 ) -> Result<Transmit, Unsendable> {
+    let total = u32::try_from(msg.len()).map_err(|_| BadPayload)?;
     let mut len = u64::from(header_len);
-    let mut sges = 1u32;
 
-    try_for_each_sent_piece::<_, Unsendable>(msg, payloads, limits.max_sge_len, |piece| {
-        // OVERFLOW: A message has at most `u32::MAX` bytes, and a piece at least one.
-        len = len.saturating_add(u64::from(piece.len()));
-        sges = sges.saturating_add(1);
+    try_for_each_nonpayload::<Unsendable>(total, payloads(), |_, part| {
+        // OVERFLOW: A message has at most `u32::MAX` bytes, and a part is one of it.
+        len = len.saturating_add(u64::from(part));
         Ok(())
     })?;
 
     if len > u64::from(limits.inline_threshold) {
-        Err(Unsendable::TooBig)
-    } else if len < u64::from(limits.pull_up_below) || sges >= limits.max_sges {
+        return Err(Unsendable::TooBig);
+    }
+    if len < u64::from(limits.pull_up_below) {
+        return Ok(Transmit::PullUp);
+    }
+
+    let mut sges = 1u32;
+
+    try_for_each_sent_piece::<_, Unsendable>(msg, payloads(), limits.max_sge_len, |_| {
+        // OVERFLOW: A piece has at least one of at most `inline_threshold` bytes.
+        sges = sges.saturating_add(1);
+        Ok(())
+    })?;
+
+    if sges >= limits.max_sges {
         Ok(Transmit::PullUp)
     } else {
         Ok(Transmit::Map)

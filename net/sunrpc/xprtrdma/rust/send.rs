@@ -42,7 +42,7 @@ pub(crate) fn map_reply(
     if !reply_list.is_empty() {
         return Ok(());
     }
-    match choose(reply, write_list.payloads(), header_len, &limits)? {
+    match choose(reply, || write_list.payloads(), header_len, &limits)? {
         Transmit::PullUp => pull_up(send, write_list, reply, header_len),
         Transmit::Map => try_for_each_sent_piece::<_, Error>(
             reply,

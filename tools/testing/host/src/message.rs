@@ -107,6 +107,17 @@ pub fn piece_bytes(piece: &Piece<'_, PageSlot>) -> Vec<Byte> {
     }
 }
 
+/// How many pieces these bytes make where no piece exceeds a page, as in the C code before.
+pub fn page_at_a_time(sent: &[Byte]) -> u32 {
+    let joined = |pair: &[Byte]| match (pair[0], pair[1]) {
+        (Byte::Linear(a), Byte::Linear(b)) => a + 1 == b,
+        (Byte::Page(a, at), Byte::Page(b, next)) => a == b && at + 1 == next,
+        _ => false,
+    };
+    let cuts = sent.windows(2).filter(|pair| !joined(pair)).count();
+    cuts as u32 + u32::from(!sent.is_empty())
+}
+
 /// Pages in runs, and now and then a missing one.
 fn slots() -> impl Strategy<Value = Vec<PageSlot>> {
     let run = (0u64..1000, 1u64..6)

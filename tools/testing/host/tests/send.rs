@@ -3,7 +3,7 @@
 //! What of a Reply goes into the Send, and how.
 
 use host::{
-    message::{self, cap, cases, piece_bytes, shape, Byte, Shape},
+    message::{self, cap, cases, page_at_a_time, piece_bytes, shape, Byte, Shape},
     page::PAGE_SIZE,
     sunrpc::{
         chunk::Payload,
@@ -38,17 +38,6 @@ fn model(bytes: &[Byte], payloads: &[Payload]) -> Vec<Byte> {
     };
     let sent = bytes.iter().enumerate().filter(|(at, _)| !in_payload(*at));
     sent.map(|(_, byte)| *byte).collect()
-}
-
-/// Number of pieces of a message that is mapped one page at a time.
-fn page_at_a_time(sent: &[Byte]) -> u32 {
-    let joined = |pair: &[Byte]| match (pair[0], pair[1]) {
-        (Byte::Linear(a), Byte::Linear(b)) => a + 1 == b,
-        (Byte::Page(a, at), Byte::Page(b, next)) => a == b && at + 1 == next,
-        _ => false,
-    };
-    let cuts = sent.windows(2).filter(|pair| !joined(pair)).count();
-    cuts as u32 + u32::from(!sent.is_empty())
 }
 
 /// A message whose length is a multiple of four, as XDR makes them, and payloads in it.
@@ -119,7 +108,7 @@ proptest! {
         );
         prop_assert_eq!(counted, Ok(()));
 
-        match choose(&shape.xdr_buf(), payloads.iter().copied(), header_len, &limits) {
+        match choose(&shape.xdr_buf(), || payloads.iter().copied(), header_len, &limits) {
             Ok(Transmit::Map) => prop_assert!((512..=4096).contains(&len) && sges < max_sges),
             Ok(Transmit::PullUp) => {
                 prop_assert!(len <= 4096);
@@ -169,7 +158,7 @@ fn pull_up_boundaries() {
     };
     let choice = |head, page_base, page_len| {
         let shape = Shape { head, slots: slots.clone(), page_base, page_len, tail: 0 };
-        choose(&shape.xdr_buf(), [], 28, &limits)
+        choose(&shape.xdr_buf(), || [], 28, &limits)
     };
 
     assert_eq!(choice(483, 0, 0), Ok(Transmit::PullUp));
