@@ -157,6 +157,19 @@ fn piece_to_bvec(piece: &Piece<'_, PageSlot>) -> bindings::bio_vec {
     }
 }
 
+/// Returns the address of a piece that is in one page, or in linear memory.
+fn piece_to_virt(piece: &Piece<'_, PageSlot>) -> *mut u8 {
+    match piece {
+        Piece::Linear(linear) => linear.base().cast_mut(),
+        Piece::Extent(extent) => {
+            let mut bvec = extent.to_bvec();
+
+            // SAFETY: The pages of a message are in directly mapped memory.
+            unsafe { bindings::bvec_virt(&mut bvec).cast() }
+        }
+    }
+}
+
 /// A R/W context that has not been handed over yet.
 ///
 /// It goes back to the connection's cache when dropped.
@@ -413,17 +426,16 @@ impl<'a> SendContext<'a> {
         if end > self.rdma.inline_threshold() {
             return Err(EMSGSIZE);
         }
-        let mut bvec = piece_to_bvec(piece);
+        let from = piece_to_virt(piece);
 
-        // SAFETY: The pages of a message are in directly mapped memory. The header's buffer has
+        // SAFETY: The piece is `len` bytes in directly mapped memory. The header's buffer has
         // `inline_threshold` bytes, and none of them is part of the message.
         unsafe {
-            let from: *const u8 = bindings::bvec_virt(&mut bvec).cast_const().cast();
             let to = (*self.ptr.as_ptr())
                 .sc_xprt_buf
                 .cast::<u8>()
                 .add(at as usize);
-            ptr::copy_nonoverlapping(from, to, piece.len() as usize);
+            ptr::copy_nonoverlapping(from.cast_const(), to, piece.len() as usize);
         }
         Ok(end)
     }
@@ -641,14 +653,10 @@ impl<'a> CallContext<'a> {
         if bytes.len() != piece.len() as usize {
             return Err(EINVAL);
         }
-        let mut bvec = piece_to_bvec(piece);
 
         // SAFETY: The pages are the thread's own, in directly mapped memory, and apart from the
         // Receive buffer.
-        unsafe {
-            let to: *mut u8 = bindings::bvec_virt(&mut bvec).cast();
-            ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len());
-        }
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), piece_to_virt(piece), bytes.len()) };
         Ok(())
     }
 
