@@ -3,10 +3,12 @@
 //! Which byte of a Reply goes to which remote address.
 
 use host::{
-    message::{self, cases, extent_bytes, linear_bytes, shape, Byte},
+    message::{self, cap, cases, extent_bytes, linear_bytes, page_at_a_time, shape, Byte},
+    page::PAGE_SIZE,
     sunrpc::{
         chunk::{try_for_each_part, ChunkOverflow, RemoteRange, SegmentCursor},
         write_chunk::{try_for_each_write, Source},
+        xdr_buf::Incomplete,
     },
 };
 use proptest::prelude::*;
@@ -44,6 +46,17 @@ fn local_bytes(source: &Source<'_, message::PageSlot>) -> Vec<Byte> {
     }
 }
 
+/// R/W contexts of the C code: one for each segment that the head, the page list or the tail has
+/// bytes in.
+fn contexts_of(shape: &message::Shape, moved: &[(Byte, Remote)]) -> usize {
+    let (head, pages) = (shape.head as usize, shape.page_len as usize);
+    let part = |at: usize| usize::from(at >= head) + usize::from(at >= head + pages);
+    let context = |at: usize| (part(at), moved[at].1 .0);
+    let changes = (1..moved.len()).filter(|at| context(*at) != context(at - 1)).count();
+
+    changes + usize::from(!moved.is_empty())
+}
+
 proptest! {
     #![proptest_config(cases(3_000))]
 
@@ -75,6 +88,38 @@ proptest! {
         prop_assert_eq!(result.is_ok(), room == local.len());
         prop_assert_eq!(moved, expected);
         prop_assert!(contexts <= segments.len() + 2);
+    }
+
+    #[test]
+    fn nothing_takes_more_than_a_page_at_a_time_would(
+        shape in shape(),
+        segments in segments(),
+        cap in cap(),
+    ) {
+        let Some(local) = shape.bytes() else { return Ok(()) };
+        let remote: Vec<Remote> = segments.iter().flat_map(remote_bytes).collect();
+        let cap = cap.max(PAGE_SIZE as u32);
+        let mut cursor = SegmentCursor::default();
+        let mut contexts = 0;
+        // What exceeds the chunk is another property's business.
+        let _ = try_for_each_write::<_, ChunkOverflow>(
+            &shape.xdr_buf(),
+            &segments,
+            &mut cursor,
+            |_, source| {
+                let mut pieces = 0;
+                let counted = source.try_for_each_piece::<Incomplete>(cap, |_| {
+                    pieces += 1;
+                    Ok(())
+                });
+                assert_eq!(counted, Ok(()));
+                assert!(pieces <= page_at_a_time(&local_bytes(&source)));
+                contexts += 1;
+                Ok(())
+            },
+        );
+        let moved: Vec<_> = local.into_iter().zip(remote).collect();
+        prop_assert_eq!(contexts, contexts_of(&shape, &moved));
     }
 
     #[test]
