@@ -5,6 +5,7 @@
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Bytes of one granule.
 pub const BYTES: u64 = 64 << 10;
@@ -61,6 +62,13 @@ impl Granules {
         (all > 0).then(|| self.fallback as f64 / all as f64)
     }
 
+    /// Groups filled with granules since `earlier`, in thousandths of all.
+    pub fn share_since(&self, earlier: &Self) -> u64 {
+        let passed = self.since(earlier);
+        let whole = passed.ring + passed.pool;
+        (whole * 1000).checked_div(whole + passed.fallback).unwrap_or(1000)
+    }
+
     fn each(&self, other: &Self, level: fn(u64, u64) -> u64, total: fn(u64, u64) -> u64) -> Self {
         Self {
             owned: level(self.owned, other.owned),
@@ -73,6 +81,14 @@ impl Granules {
             grown: total(self.grown, other.grown),
             reclaimed: total(self.reclaimed, other.reclaimed),
         }
+    }
+}
+
+impl fmt::Display for Granules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { owned, idle, bound, ring, pool, fallback, attempts, grown, reclaimed } = self;
+        write!(f, "owned {owned} idle {idle} bound {bound} ring {ring} pool {pool} ")?;
+        write!(f, "fallback {fallback} attempts {attempts} grown {grown} reclaimed {reclaimed}")
     }
 }
 
@@ -89,6 +105,8 @@ mod tests {
         let granules = Granules::parse(TEXT).unwrap();
         assert_eq!((granules.owned, granules.bound, granules.grown), (40, 100, 40));
         assert_eq!(granules.fallback_share(), Some(0.1));
+        assert_eq!(granules.share_since(&Granules::default()), 900);
+        assert!(TEXT.contains(&granules.to_string()));
         assert!(Granules::parse("singles: owned 1\n").is_err());
         assert!(Granules::parse("granules: owned 1 idle x\n").is_err());
         assert!(Granules::parse("granules: owned 1 idle 2\n").is_err());

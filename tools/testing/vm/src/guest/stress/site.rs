@@ -2,11 +2,12 @@
 
 //! What the scenarios of one boot share.
 
+use crate::granules::Granules;
 use crate::guest::counters::Counters;
 use crate::guest::paths::{self, MOUNT, TCP_MOUNT};
 use crate::guest::progress::Progress;
 use crate::guest::session::Host;
-use crate::guest::stress::granules::{self, Census};
+use crate::guest::stress::granules;
 use crate::guest::stress::stir;
 use crate::guest::{client, server};
 use crate::job::Stress;
@@ -66,7 +67,7 @@ impl<'a> Site<'a> {
 
     /// Fails unless nobody pins a granule any more: all but those of the
     /// threads are idle before long.
-    pub fn all_idle(&self, threads: u32) -> Result<Census> {
+    pub fn all_idle(&self, threads: u32) -> Result<Granules> {
         let deadline = Instant::now() + PATIENCE;
         loop {
             stir::packets()?;

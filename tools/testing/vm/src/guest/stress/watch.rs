@@ -2,7 +2,8 @@
 
 //! Watches the granules while something else goes on.
 
-use crate::guest::stress::granules::{self, Census};
+use crate::granules::Granules;
+use crate::guest::stress::granules;
 use anyhow::{ensure, Context, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -19,7 +20,7 @@ pub struct Seen {
     /// The least.
     pub least: u64,
     /// The last look.
-    pub last: Census,
+    pub last: Granules,
 }
 
 /// A look at the granules four times a second.
