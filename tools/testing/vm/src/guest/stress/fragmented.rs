@@ -2,8 +2,9 @@
 
 //! A server that starts when no memory is contiguous.
 
+use crate::granules::Granules;
 use crate::guest::paths::MOUNT;
-use crate::guest::stress::granules::{self, Census};
+use crate::guest::stress::granules;
 use crate::guest::stress::load::Load;
 use crate::guest::stress::pin;
 use crate::guest::stress::site::Site;
@@ -15,10 +16,9 @@ use std::thread;
 use std::time::Duration;
 
 pub fn play(site: &mut Site<'_>, time: Duration) -> Result<End> {
-    let pinned = pin::fragment()?;
+    // The granules of a server that runs are whole, and would come back.
+    let pinned = site.host.restart(pin::fragment)?;
     site.say(free_memory("memory is in pieces")?);
-    // The granules of before are whole.
-    site.host.restart()?;
     let poor = load(site, "in pieces", time * 2 / 3)?;
     site.say(free_memory("still")?);
     drop(pinned);
@@ -29,7 +29,7 @@ pub fn play(site: &mut Site<'_>, time: Duration) -> Result<End> {
     Ok(End::done())
 }
 
-fn load(site: &mut Site<'_>, state: &str, time: Duration) -> Result<Census> {
+fn load(site: &mut Site<'_>, state: &str, time: Duration) -> Result<Granules> {
     site.mount()?;
     let done = Load::start(site, MOUNT, Version::V42).during(time, || {
         thread::sleep(Duration::from_millis(200));
