@@ -15,8 +15,8 @@ use std::time::Duration;
 /// Numbers of threads.
 const THREADS: [u32; 3] = [8, 64, 256];
 
-/// What is moved to warm up, and what is counted.
-const WARM: u64 = 16 * MIB;
+/// What is moved until each thread has had its turn, and what is counted.
+const WARM: u64 = 64 * MIB;
 const SIZE: u64 = 64 * MIB;
 
 pub fn play(site: &mut Site<'_>, _time: Duration) -> Result<End> {
