@@ -5,7 +5,7 @@
 
 VARIABLES := ACCEL BUDGET CMD CPUS FLAVOUR FORCE_MR IO KDIR KERNEL KERNELS \
 	     MAX_SEGMENT MEM MOUNT ONLY PAYLOAD PEER_PATCHES PLAIN QUICK RDMA REPEAT \
-	     SIZE SKIP SWIOTLB THREADS VERS SUNRPC_RUST_CACHE
+	     SEC SIZE SKIP SWIOTLB THREADS VERS SUNRPC_RUST_CACHE
 
 # Taken literally: a '$' in CMD is for the guest's shell.
 $(foreach v,$(VARIABLES),$(if $(filter command environment,$(firstword $(origin $v))),\
@@ -34,7 +34,8 @@ help:
 #: make builders       cost of svcrdma's chunk builders: plain, rfc-c, ours
 #: make series         the patch series, in build/series
 #: make series-check   build every commit of it, Rust on and off (hours): ONLY=
-#: make modules-check  build with the transports as modules
+#: make modules-check  build with the transports as modules, load, use and unload
+#:                     them: ONLY= (part of a name)
 #: make unsafe         where the kernel's Rust has unsafe code, and how much
 #: make gate           formatting, lints, checkpatch, documentation
 #: make setup          install what is missing
@@ -43,7 +44,8 @@ help:
 #: Variables: KDIR= (your own 7.3 tree) KERNEL=ours|ours-c|plain|rfc-c PLAIN=1
 #:   RDMA=rxe|siw|rxe-dma MAX_SEGMENT= SWIOTLB=1 FORCE_MR=1 PAYLOAD=
 #:   VERS=3|4.1|4.2 IO=buffered|dontcache|direct MOUNT=rdma|tcp
-#:   THREADS= MEM= CPUS= SIZE= ACCEL=kvm|tcg PEER_PATCHES= SUNRPC_RUST_CACHE=
+#:   SEC=sys|krb5|krb5i|krb5p THREADS= MEM= CPUS= SIZE= ACCEL=kvm|tcg
+#:   PEER_PATCHES= SUNRPC_RUST_CACHE=
 
 $(TARGETS):
 	@sh tools/testing/rig.sh $@

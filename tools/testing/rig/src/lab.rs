@@ -12,7 +12,15 @@ use std::path::PathBuf;
 use vm::accel::{self, Accel};
 use vm::boot::Tools;
 use vm::qemu::Guest;
-use vm::settings::{self, Device, IoMode, Machine, Session, Transport, Version, GIB};
+use vm::settings::{
+    self, Device, IoMode, Machine, Security, Session, Transport, Version, GIB, MIB,
+};
+
+/// Size of a page in the guest, in bytes.
+const PAGE: u64 = 4 << 10;
+
+/// `NFSSVC_MAXBLKSIZE`, include/linux/sunrpc/svc.h.
+const MAX_PAYLOAD: u64 = 4 * MIB;
 
 /// A number of bytes on the command line.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +71,12 @@ pub struct SessionOptions {
     /// NFS version of the mount
     #[arg(long, env = "VERS", hide_env_values = true, default_value = "4.2")]
     vers: Version,
+    /// What carries the mount
+    #[arg(long, env = "MOUNT", hide_env_values = true, default_value = "rdma")]
+    mount: Transport,
+    /// What protects the client's RPCs
+    #[arg(long, env = "SEC", hide_env_values = true, default_value = "sys")]
+    sec: Security,
     /// File I/O of server and client
     #[arg(long, env = "IO", hide_env_values = true, default_value = "direct")]
     io: IoMode,
@@ -108,16 +122,29 @@ impl GuestOptions {
 }
 
 impl SessionOptions {
-    /// The session over that transport.
-    pub fn session(&self, transport: Transport) -> Session {
-        Session {
+    /// The session; refuses sizes that neither kernel nor device would take.
+    pub fn session(&self) -> Result<Session> {
+        let (payload, segment) = (self.payload.0, self.max_segment.0);
+        let fits = payload % PAGE == 0 && (PAGE..=MAX_PAYLOAD).contains(&payload);
+        ensure!(fits, "PAYLOAD must be a multiple of 4K, and at most 4M");
+        ensure!((PAGE..=GIB).contains(&segment), "MAX_SEGMENT must be 4K to 1G");
+        Ok(Session {
             device: self.rdma,
             version: self.vers,
             io: self.io,
-            transport,
+            transport: self.mount,
+            security: self.sec,
             threads: self.threads,
-            max_segment: u32::try_from(self.max_segment.0).unwrap_or(u32::MAX),
-            payload: self.payload.0,
+            max_segment: u32::try_from(segment)?,
+            payload,
+        })
+    }
+
+    /// Installs what this session needs besides what all need.
+    pub fn install(&self, lab: &Lab) -> Result<()> {
+        match self.sec {
+            Security::Sys => Ok(()),
+            _ => kbuild::host::kerberos_tools(&lab.cache),
         }
     }
 
@@ -163,7 +190,11 @@ impl Lab {
     /// A guest with the kernel `flavour`, which is built first, and the
     /// accelerator that was asked for or found to work.
     pub fn guest(&self, flavour: &Flavour) -> Result<Guest> {
-        let image = self.image(flavour)?;
+        self.guest_with(self.image(flavour)?)
+    }
+
+    /// The same with a kernel that is there.
+    pub fn guest_with(&self, image: PathBuf) -> Result<Guest> {
         let accel = accel::choose(&self.tools, &image, self.options.accel)?;
         let machine = self.options.machine();
         Ok(Guest { image, accel, machine, append: self.options.parameters(), interactive: false })

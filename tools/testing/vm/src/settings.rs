@@ -64,6 +64,23 @@ pub enum Transport {
     Tcp,
 }
 
+/// What protects the client's RPCs.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Security {
+    /// Nothing; the client names a user.
+    #[default]
+    Sys,
+    /// Kerberos says who the user is.
+    Krb5,
+    /// Each message has a checksum besides.
+    Krb5i,
+    /// Each message is encrypted.
+    Krb5p,
+}
+
 /// The virtual machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
@@ -90,6 +107,9 @@ pub struct Session {
     pub max_segment: u32,
     /// The server's payload limit, in bytes.
     pub payload: u64,
+    /// What protects the client's RPCs.
+    #[serde(default)]
+    pub security: Security,
 }
 
 /// What a session needs of the server.
@@ -116,7 +136,8 @@ impl Session {
     /// A session with a server of eight threads.
     pub fn new(device: Device, version: Version, io: IoMode, transport: Transport) -> Self {
         let Server { threads, max_segment, payload, .. } = Server::new(device, 8);
-        Self { device, version, io, transport, threads, max_segment, payload }
+        let security = Security::Sys;
+        Self { device, version, io, transport, threads, max_segment, payload, security }
     }
 
     /// What the session needs of the server.
@@ -170,6 +191,12 @@ impl fmt::Display for IoMode {
     }
 }
 
+impl fmt::Display for Security {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        value_name(self, f)
+    }
+}
+
 impl fmt::Display for Transport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         value_name(self, f)
@@ -187,6 +214,9 @@ impl fmt::Display for Session {
             Transport::Rdma => write!(f, "{} v{} {}", self.device, self.version, self.io),
             Transport::Tcp => write!(f, "tcp v{} {}", self.version, self.io),
         }?;
+        if self.security != Security::Sys {
+            write!(f, " {}", self.security)?;
+        }
         if self.device == Device::RxeDma {
             write!(f, " segments of {}", show_size(self.max_segment.into()))?;
         }

@@ -75,6 +75,11 @@ pub fn client_tools(cache: &Cache) -> Result<()> {
     rust::require_clang(cache, wanted).map(drop)
 }
 
+/// What guests with a Kerberos realm need besides.
+pub fn kerberos_tools(cache: &Cache) -> Result<()> {
+    packages::require(cache, packages::KERBEROS)
+}
+
 /// What the plots of the benchmark need: a font.
 pub fn plot_tools(cache: &Cache) -> Result<()> {
     packages::require(cache, packages::PLOTS)
@@ -92,8 +97,8 @@ pub fn everything<T: Send>(
     cache: &Cache,
     beside: impl FnOnce() -> Result<T> + Send,
 ) -> Result<(Toolchain, GuestTools, T)> {
-    let all = [packages::BUILD, packages::GUEST, packages::CLIENT, packages::PLOTS, packages::GATE]
-        .concat();
+    let tests = [packages::CLIENT, packages::KERBEROS, packages::PLOTS, packages::GATE].concat();
+    let all = [packages::BUILD, packages::GUEST, &tests].concat();
     packages::require(cache, &all)?;
     std::thread::scope(|scope| {
         let beside = scope.spawn(beside);

@@ -59,6 +59,9 @@ pub const CLIENT: &[Package] = &[
     ("librdmacm1", "rping"),
 ];
 
+/// What a Kerberos realm needs.
+pub const KERBEROS: &[Package] = &[("krb5-admin-server", "kadmin.local"), ("krb5-kdc", "krb5kdc")];
+
 /// What the plots of the benchmark need.
 pub const PLOTS: &[Package] =
     &[("fonts-dejavu-core", "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")];

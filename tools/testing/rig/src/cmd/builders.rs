@@ -4,7 +4,7 @@
 
 use crate::lab::{Bytes, GuestOptions, Lab, SessionOptions};
 use crate::options::Sources;
-use anyhow::{bail, Result};
+use anyhow::{bail, ensure, Result};
 use kbuild::flavour::Flavour;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -33,10 +33,11 @@ pub struct Args {
 impl Args {
     pub fn run(self) -> Result<ExitCode> {
         self.guest.refuse_image("several kernels are compared")?;
+        let session = self.session.session()?;
+        ensure!(session.transport == Transport::Rdma, "the builders do nothing for MOUNT=tcp");
         check_fit(self.size.0, self.guest.machine().memory)?;
         let lab = Lab::open(self.sources, self.guest)?;
         let workload = Workload { size: self.size.0, fsx: None, fsx_operations: 0, seed: 8166 };
-        let session = self.session.session(Transport::Rdma);
         let mut boots = Vec::new();
         for flavour in &self.kernels {
             println!("kernel '{flavour}'");

@@ -9,8 +9,7 @@ use kbuild::flavour::Flavour;
 use kbuild::tally::Tally;
 use std::process::ExitCode;
 
-/// fsx and the data start from it, so that a failure can be repeated.
-pub const SEED: u64 = 8166;
+pub use vm::e2e::SEED;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -38,6 +37,7 @@ impl Args {
 
 /// Runs the matrix on the kernel `flavour`, which is built first.
 pub fn matrix(lab: &Lab, flavour: &Flavour, seed: u64, tally: &mut Tally) -> Result<()> {
+    kbuild::host::kerberos_tools(&lab.cache)?;
     let guest = lab.quiet_guest(flavour)?;
     let prefix = format!("e2e {flavour}");
     let matrix = vm::e2e::matrix(Some(lab.fsx.clone()), seed);

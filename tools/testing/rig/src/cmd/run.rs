@@ -47,11 +47,13 @@ impl Args {
         if plain == 1 {
             guest.refuse_image("PLAIN=1 builds two kernels")?;
         }
+        let chosen = session.session()?;
         check_fit(size.0, guest.machine().memory)?;
         let lab = Lab::open(sources, guest)?;
+        session.install(&lab)?;
         let workload =
             Workload { size: size.0, fsx: Some(lab.fsx.clone()), fsx_operations: fsx, seed };
-        let job = Measure { session: session.session(Transport::Rdma), workload };
+        let job = Measure { session: chosen, workload };
         let kernel = session.kernel(&kernel);
         let plain_flavour = session.kernel(&"plain".parse()?);
         if plain == 1 && kernel != plain_flavour {
@@ -98,10 +100,13 @@ fn boot_with(lab: &Lab, guest: &Guest, job: Job) -> Result<Outcome> {
 
 fn describe(settings: &Settings) -> String {
     let Settings { session, machine, accel, size } = settings;
+    let carrier = match session.transport {
+        Transport::Rdma => session.device.to_string(),
+        Transport::Tcp => session.transport.to_string(),
+    };
     format!(
-        "NFSv{} over {}, {} I/O, {} threads, {} of memory, {} CPUs, {accel}, {}",
+        "NFSv{} over {carrier}, {} I/O, {} threads, {} of memory, {} CPUs, {accel}, {}",
         session.version,
-        session.device,
         session.io,
         session.threads,
         show_size(machine.memory / MIB * MIB),

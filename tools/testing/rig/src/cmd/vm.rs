@@ -12,7 +12,6 @@ use std::process::ExitCode;
 use std::time::Duration;
 use vm::follow::Sink;
 use vm::job::{self, Command, Job, Outcome};
-use vm::settings::Transport;
 use vm::watch::Limits;
 use vm::{boot, vmm};
 
@@ -30,9 +29,6 @@ pub struct Args {
     /// Which kernel: ours, ours-c, plain or rfc-c
     #[arg(long, env = "KERNEL", hide_env_values = true, default_value = "ours")]
     kernel: Flavour,
-    /// What carries the mount
-    #[arg(long, env = "MOUNT", hide_env_values = true, default_value = "rdma")]
-    mount: Transport,
     /// The command; without it a shell runs on the terminal
     #[arg(long, env = "CMD", hide_env_values = true)]
     cmd: Option<String>,
@@ -46,9 +42,10 @@ impl Args {
         if self.cmd.is_none() {
             vmm::require_terminal()?;
         }
-        let session = self.session.session(self.mount);
+        let session = self.session.session()?;
         let kernel = self.session.kernel(&self.kernel);
         let lab = Lab::open(self.sources, self.guest)?;
+        self.session.install(&lab)?;
         let mut guest = lab.quiet_guest(&kernel)?;
         guest.interactive = self.cmd.is_none();
         let folder = std::env::current_dir().context("the current folder is gone")?;

@@ -4,8 +4,8 @@
 
 use crate::guest::network::SERVER;
 use crate::guest::paths::{self, EXPORT, MOUNT};
-use crate::guest::{exec, server};
-use crate::settings::{Session, Transport, Version, MIB};
+use crate::guest::{exec, kerberos, server};
+use crate::settings::{Security, Session, Transport, Version, MIB};
 use anyhow::{ensure, Context, Result};
 use std::fs;
 
@@ -18,7 +18,7 @@ pub fn mount(session: &Session) -> Result<()> {
 pub fn mount_at(session: &Session, folder: &str, more: &[&str]) -> Result<()> {
     // Otherwise a mount of the same machine reads past the server.
     paths::write_if_there("/sys/module/nfs/parameters/localio_enabled", "N")?;
-    let source = source(session.version);
+    let source = source(session);
     let options = [&[options(session).as_str()], more].concat().join(",");
     exec::step("mount", &["-t", "nfs", "-o", &options, &source, folder])?;
     check(session, folder)
@@ -34,15 +34,20 @@ pub fn unmount_at(folder: &str) -> Result<()> {
     exec::step("umount", &[folder]).map(drop)
 }
 
-fn source(version: Version) -> String {
-    match version {
-        Version::V3 => format!("{SERVER}:{EXPORT}"),
-        Version::V41 | Version::V42 => format!("{SERVER}:/"),
+fn source(session: &Session) -> String {
+    let server = match session.security {
+        Security::Sys => SERVER,
+        _ => kerberos::NAME,
+    };
+    match session.version {
+        Version::V3 => format!("{server}:{EXPORT}"),
+        Version::V41 | Version::V42 => format!("{server}:/"),
     }
 }
 
 fn options(session: &Session) -> String {
     let mut options = vec![format!("vers={}", session.version)];
+    options.push(format!("sec={}", session.security));
     options.push(format!("rsize={MIB},wsize={MIB},hard"));
     match session.transport {
         Transport::Rdma => options.push(format!("proto=rdma,port={}", server::RDMA_PORT)),
@@ -63,6 +68,7 @@ fn check(session: &Session, folder: &str) -> Result<()> {
     for wanted in [
         format!("vers={}", session.version),
         format!("proto={}", session.transport),
+        format!("sec={}", session.security),
         format!("rsize={payload}"),
         format!("wsize={payload}"),
     ] {

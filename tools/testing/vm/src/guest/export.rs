@@ -18,11 +18,12 @@ pub fn make() -> Result<()> {
     exec::step("mount", &["-t", "ext4", DISK, EXPORT]).map(drop)
 }
 
-/// Exports it to everybody; the programs of [`rpc`] must run.
-pub fn export() -> Result<()> {
+/// Exports it to everybody who comes with one of these kinds of protection,
+/// with colons between; the programs of [`rpc`] must run.
+pub fn export(security: &str) -> Result<()> {
     rpc::check()?;
-    let options = "rw,no_root_squash,insecure,fsid=0,sync,no_subtree_check";
-    exec::step("exportfs", &["-i", "-o", options, &format!("*:{EXPORT}")]).map(drop)
+    let options = format!("rw,no_root_squash,insecure,fsid=0,sync,no_subtree_check,sec={security}");
+    exec::step("exportfs", &["-i", "-o", &options, &format!("*:{EXPORT}")]).map(drop)
 }
 
 /// Withdraws and unmounts it; fails if somebody still uses it.

@@ -14,6 +14,7 @@ pub mod export;
 pub mod fio;
 pub mod fsx;
 pub mod granules;
+pub mod kerberos;
 pub mod matrix;
 pub mod network;
 pub mod paths;

@@ -27,6 +27,11 @@ pub fn ethernet() -> Result<()> {
     Ok(())
 }
 
+/// Removes the pair of devices.
+pub fn remove_ethernet() -> Result<()> {
+    exec::step("ip", &["link", "delete", "veth0"]).map(drop)
+}
+
 /// Adds the RDMA device.
 pub fn add_device(server: &Server) -> Result<()> {
     let kind = server.device.link_type();

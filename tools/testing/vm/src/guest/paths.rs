@@ -33,7 +33,7 @@ pub fn prepare() -> Result<()> {
     for path in [MOUNT, TCP_MOUNT, EXPORT, SCRATCH] {
         create(path)?;
     }
-    exec::step("mount", &["-t", "tmpfs", "nfs-state", NFS_STATE])?;
+    hide(NFS_STATE)?;
     for name in ["rpc_pipefs", "nfsdcld", "sm", "v4recovery"] {
         create(&format!("{NFS_STATE}/{name}"))?;
     }
@@ -58,10 +58,18 @@ fn replace_configuration() -> Result<()> {
     write("/etc/exports", "")?;
     for folder in ["/etc/nfs.conf.d", "/etc/exports.d"] {
         if Path::new(folder).is_dir() {
-            exec::step("mount", &["-t", "tmpfs", "hidden", folder])?;
+            hide(folder)?;
         }
     }
     Ok(())
+}
+
+/// Puts an empty folder in place of one of the machine, once.
+fn hide(folder: &str) -> Result<()> {
+    if is_mounted(folder) {
+        return Ok(());
+    }
+    exec::step("mount", &["-t", "tmpfs", "hidden", folder]).map(drop)
 }
 
 /// Creates a folder and those above it.

@@ -37,7 +37,8 @@ pub fn read(session: &Session, phase: &Phase) -> Result<()> {
         IoMode::Buffered if counts.fs_read.calls == 0 => {}
         _ => agrees("read", counts.fs_read, counts.nfsd_read)?,
     }
-    uses_rdma(session, counts.rdma_write.requests)
+    // Protected payloads are no chunks of their own, they go with the Reply.
+    uses_rdma(session, counts.rdma_write.requests + counts.rdma_reply.requests)
 }
 
 /// Direct READs are widened to the alignment of the file system, and may
