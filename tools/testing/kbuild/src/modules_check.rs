@@ -2,7 +2,7 @@
 
 //! Builds with the NFS server, its transports and RDMA as modules: with the
 //! inline C helpers inlined into Rust, with these as functions, and with Rust
-//! in the kernel but not in SUNRPC.
+//! in the kernel but not in SUNRPC. Each is handed on to be booted.
 
 use crate::cache::Cache;
 use crate::config::{self, Symbols};
@@ -14,6 +14,7 @@ use crate::seed;
 use crate::tally::Tally;
 use crate::tree::{self, Origins};
 use anyhow::{ensure, Result};
+use std::path::PathBuf;
 
 /// Modules that have to come out, from the root of the build folder.
 const MODULES: [&str; 5] = [
@@ -31,31 +32,64 @@ const VARIANTS: [(&str, Option<&str>); 3] = [
     ("modules in C beside Rust", Some("no-sunrpc-rust")),
 ];
 
-/// Builds all, one after the other in one build folder.
-pub fn run(cache: &Cache, origins: &Origins, tally: &mut Tally) -> Result<()> {
+/// A kernel and its modules.
+#[derive(Clone, Debug)]
+pub struct Modular {
+    /// The image to boot.
+    pub image: PathBuf,
+    /// The modules, in a folder that has the name of the kernel's release.
+    pub folder: PathBuf,
+}
+
+/// Boots what was built, and records under the name what came of it.
+pub type Try<'a> = &'a dyn Fn(&str, Modular, &mut Tally) -> Result<()>;
+
+/// Builds all whose name contains `only`, one after the other in one build
+/// folder, and tries each.
+pub fn run(
+    cache: &Cache,
+    origins: &Origins,
+    only: &str,
+    attempt: Try<'_>,
+    tally: &mut Tally,
+) -> Result<()> {
+    let variants = || VARIANTS.iter().filter(|(name, _)| name.contains(only));
+    ensure!(variants().next().is_some(), "no build has such a name: {only}");
     let flavour = Flavour::ours();
     let toolchain = kernel::set_up(cache, origins, true)?;
     let tree = tree::prepare(cache, origins, &flavour.tree)?;
     let make = Make::new(cache, tree.dir.clone(), "modules", toolchain)?;
     seed::seed(cache, &tree, &make)?;
     let inputs = kernel::inputs(&make.toolchain, &tree)?;
-    for (name, extra) in VARIANTS {
+    for (name, extra) in variants() {
         println!("{name}");
         let mut fragments = config::fragments(&origins.root, &flavour);
         let configs = origins.root.join("tools/testing/configs");
-        let names = ["modules"].into_iter().chain(extra);
+        let names = ["modules"].into_iter().chain(*extra);
         fragments.extend(names.map(|name| configs.join(format!("{name}.config"))));
-        let built =
-            config::ensure(&make, &fragments, &inputs, Symbols::All).and_then(|()| build(&make));
-        tally.result(name, built);
+        let configured = config::ensure(&make, &fragments, &inputs, Symbols::All);
+        match configured.and_then(|()| build(&make)) {
+            Ok(modular) => {
+                tally.pass(format!("{name}: built"));
+                attempt(name, modular, tally)?;
+            }
+            Err(err) => tally.fail(format!("{name}: built"), format!("{err:#}")),
+        }
     }
     Ok(())
 }
 
-fn build(make: &Make) -> Result<()> {
+fn build(make: &Make) -> Result<Modular> {
     kernel::make_targets(make, &["bzImage", "modules"], &[], Meter::open("building modules"))?;
     for module in MODULES {
         ensure!(make.build_dir.join(module).is_file(), "{module} was not built");
     }
-    Ok(())
+    let installed = make.build_dir.join("installed");
+    let place = format!("INSTALL_MOD_PATH={}", installed.display());
+    let variables = [place, "INSTALL_MOD_STRIP=1".to_owned()];
+    make.quietly("installing the modules", &["modules_install"], &variables)?;
+    Ok(Modular {
+        image: make.build_dir.join("arch/x86/boot/bzImage"),
+        folder: installed.join("lib/modules"),
+    })
 }

@@ -43,6 +43,8 @@ pub enum Job {
     Command(Command),
     /// Moves a little data in many settings.
     Matrix(Matrix),
+    /// Loads modules, moves a little data, and unloads them.
+    Modules(Modules),
     /// Runs the crafted client.
     Crafted(Crafted),
     /// Moves data and times svcrdma's functions.
@@ -97,6 +99,15 @@ pub struct Matrix {
     pub sessions: Vec<Session>,
     /// What is moved in each.
     pub workload: Workload,
+}
+
+/// A kernel with modules.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Modules {
+    /// The modules, in a folder that has the name of the kernel's release.
+    pub folder: PathBuf,
+    /// What they are used for.
+    pub matrix: Matrix,
 }
 
 /// The cases of the crafted client.

@@ -22,6 +22,7 @@ pub mod job;
 pub mod klog;
 pub mod ktap;
 pub mod kunit;
+pub mod modules;
 pub mod patience;
 pub mod point;
 pub mod policy;

@@ -14,6 +14,12 @@ use anyhow::{Context, Result};
 /// Runs each case to its end and hands out its result; fails only if the
 /// server cannot be set up or taken down.
 pub fn run(job: &Matrix, progress: &Progress) -> Result<Outcome> {
+    play(job, str::to_owned, progress)?;
+    Ok(Outcome::Done)
+}
+
+/// The same; what `named` makes of a case's name goes with the result.
+pub fn play(job: &Matrix, named: impl Fn(&str) -> String, progress: &Progress) -> Result<()> {
     let first = job.sessions.first().context("the matrix is empty")?;
     let mut host = Host::start(first.server())?;
     let counters = Counters::install().context("cannot count events")?;
@@ -21,11 +27,12 @@ pub fn run(job: &Matrix, progress: &Progress) -> Result<Outcome> {
         progress.say(format!("case {session}"));
         let result = case(&mut host, session, &job.workload, &counters, progress);
         let failure = result.err().map(|err| format!("{err:#}"));
-        progress.case(&Case { name: session.to_string(), failure, ..Case::default() })?;
+        let name = named(&session.to_string());
+        progress.case(&Case { name, failure, ..Case::default() })?;
         clear()?;
     }
-    host.stop()?;
-    Ok(Outcome::Done)
+    counters.remove().context("cannot remove the counters")?;
+    host.stop()
 }
 
 fn case(

@@ -16,6 +16,7 @@ pub mod fsx;
 pub mod granules;
 pub mod kerberos;
 pub mod matrix;
+pub mod modules;
 pub mod network;
 pub mod paths;
 pub mod pattern;
@@ -55,6 +56,7 @@ fn perform(job: &Job, progress: &Progress) -> Result<Outcome> {
         Job::Measure(job) => measure(job, progress),
         Job::Command(job) => command(job, progress),
         Job::Matrix(job) => matrix::run(job, progress),
+        Job::Modules(job) => modules::run(job, progress),
         Job::Crafted(job) => crafted::run(job, progress),
         Job::Cost(job) => cost::run(job, progress),
         Job::Stress(job) => stress::run(job, progress),
