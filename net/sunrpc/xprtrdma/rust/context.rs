@@ -55,12 +55,13 @@ impl Transport<'_> {
     ///
     /// `ptr` must point to a connected `svcxprt_rdma` to which the caller holds a reference for as
     /// long as the view exists.
-    pub(crate) unsafe fn from_raw(ptr: *mut bindings::svcxprt_rdma) -> Result<Self> {
+    pub(crate) unsafe fn from_raw(ptr: *mut bindings::svcxprt_rdma) -> Self {
         // INVARIANT: The caller vouches for the connection.
-        Ok(Self {
-            ptr: NonNull::new(ptr).ok_or(ENOTCONN)?,
+        Self {
+            // SAFETY: What points to a structure is not null.
+            ptr: unsafe { NonNull::new_unchecked(ptr) },
             _transport: PhantomData,
-        })
+        }
     }
 
     fn as_raw(&self) -> *mut bindings::svcxprt_rdma {
@@ -344,12 +345,13 @@ impl<'a> SendContext<'a> {
     pub(crate) unsafe fn from_raw(
         rdma: Transport<'a>,
         ptr: *mut bindings::svc_rdma_send_ctxt,
-    ) -> Result<Self> {
+    ) -> Self {
         // INVARIANT: The caller vouches for the context.
-        Ok(Self {
+        Self {
             rdma,
-            ptr: NonNull::new(ptr).ok_or(ENOMEM)?,
-        })
+            // SAFETY: What points to a context is not null.
+            ptr: unsafe { NonNull::new_unchecked(ptr) },
+        }
     }
 
     /// Returns the connection.
@@ -570,18 +572,21 @@ impl<'a> CallContext<'a> {
         rdma: Transport<'a>,
         rqstp: *mut bindings::svc_rqst,
         head: *mut bindings::svc_rdma_recv_ctxt,
-    ) -> Result<Self> {
-        let head = NonNull::new(head).ok_or(EINVAL)?;
-        let rqstp = NonNull::new(rqstp).ok_or(EINVAL)?;
-
+    ) -> Self {
         // SAFETY: The caller passes a valid context.
         unsafe {
-            let chunk = &raw mut (*head.as_ptr()).rc_cc;
+            let chunk = &raw mut (*head).rc_cc;
             (*chunk).cc_cqe.done = Some(bindings::svc_rdma_wc_read_done);
             (*chunk).cc_sqecount = 0;
         }
         // INVARIANT: The caller vouches for both.
-        Ok(Self { rdma, head, rqstp })
+        Self {
+            rdma,
+            // SAFETY: What points to a context is not null.
+            head: unsafe { NonNull::new_unchecked(head) },
+            // SAFETY: Nor is what points to the thread's `svc_rqst`.
+            rqstp: unsafe { NonNull::new_unchecked(rqstp) },
+        }
     }
 
     /// Returns the connection.

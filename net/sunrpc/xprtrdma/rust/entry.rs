@@ -48,12 +48,12 @@ pub unsafe extern "C" fn svc_rdma_map_reply_msg(
 ) -> c_int {
     // SAFETY: The caller vouches for all pointers.
     let result = unsafe {
-        Transport::from_raw(rdma).and_then(|rdma| {
+        xdr_buf_from_raw(xdr).and_then(|reply| {
             send::map_reply(
-                &mut SendContext::from_raw(rdma, sctxt)?,
+                &mut SendContext::from_raw(Transport::from_raw(rdma), sctxt),
                 ChunkList::from_raw(write_pcl),
                 ChunkList::from_raw(reply_pcl),
-                &xdr_buf_from_raw(xdr)?,
+                &reply,
             )
         })
     };
@@ -76,11 +76,11 @@ pub unsafe extern "C" fn svc_rdma_prepare_write_list(
 ) -> c_int {
     // SAFETY: The caller vouches for all pointers.
     let result = unsafe {
-        Transport::from_raw(rdma).and_then(|rdma| {
+        xdr_buf_from_raw(xdr).and_then(|reply| {
             write::write_list(
-                &mut SendContext::from_raw(rdma, sctxt)?,
+                &mut SendContext::from_raw(Transport::from_raw(rdma), sctxt),
                 ChunkList::from_raw(&raw const (*rctxt).rc_write_pcl),
-                &xdr_buf_from_raw(xdr)?,
+                &reply,
             )
         })
     };
@@ -104,12 +104,12 @@ pub unsafe extern "C" fn svc_rdma_prepare_reply_chunk(
 ) -> c_int {
     // SAFETY: The caller vouches for all pointers.
     let written = unsafe {
-        Transport::from_raw(rdma).and_then(|rdma| {
+        xdr_buf_from_raw(xdr).and_then(|reply| {
             write::reply_chunk(
-                &mut SendContext::from_raw(rdma, sctxt)?,
+                &mut SendContext::from_raw(Transport::from_raw(rdma), sctxt),
                 ChunkList::from_raw(write_pcl),
                 ChunkList::from_raw(reply_pcl),
-                &xdr_buf_from_raw(xdr)?,
+                &reply,
             )
         })
     };
@@ -134,9 +134,7 @@ pub unsafe extern "C" fn svc_rdma_process_read_list(
     head: *mut bindings::svc_rdma_recv_ctxt,
 ) -> c_int {
     // SAFETY: The caller vouches for all pointers.
-    let result = unsafe {
-        Transport::from_raw(rdma)
-            .and_then(|rdma| read::process_read_list(CallContext::from_raw(rdma, rqstp, head)?))
-    };
-    to_int(result, 1)
+    let call = unsafe { CallContext::from_raw(Transport::from_raw(rdma), rqstp, head) };
+
+    to_int(read::process_read_list(call), 1)
 }
