@@ -33,7 +33,8 @@ help:
 #: make microbench     cost of the Rust helpers beside the C helpers
 #: make builders       cost of svcrdma's chunk builders: plain, rfc-c, ours
 #: make series         the patch series, in build/series
-#: make series-check   build every commit of it, Rust on and off (hours): ONLY=
+#: make series-check   build every commit of it, Rust on and off, as modules and
+#:                     not, and boot each (hours): ONLY= (part of a name)
 #: make modules-check  build with the transports as modules, load, use and unload
 #:                     them: ONLY= (part of a name)
 #: make unsafe         where the kernel's Rust has unsafe code, and how much

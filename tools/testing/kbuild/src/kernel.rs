@@ -25,6 +25,9 @@ const OBJECTS: usize = 1900;
 /// MiB that a full and an incremental build take.
 const SPACE: (u64, u64) = (2500, 300);
 
+/// The image, from the root of the build folder.
+pub const IMAGE: &str = "arch/x86/boot/bzImage";
+
 /// What the image of a build folder was made of.
 const STAMP: &str = ".built";
 
@@ -42,11 +45,7 @@ pub struct Built {
 impl Built {
     fn in_tree(tree: &Path, flavour: &Flavour) -> Self {
         let build_dir = tree.join(format!("build-{flavour}"));
-        Self {
-            image: build_dir.join("arch/x86/boot/bzImage"),
-            build_dir,
-            src_tree: tree.to_owned(),
-        }
+        Self { image: build_dir.join(IMAGE), build_dir, src_tree: tree.to_owned() }
     }
 }
 

@@ -68,7 +68,7 @@ pub fn run(
         let names = ["modules"].into_iter().chain(*extra);
         fragments.extend(names.map(|name| configs.join(format!("{name}.config"))));
         let configured = config::ensure(&make, &fragments, &inputs, Symbols::All);
-        match configured.and_then(|()| build(&make)) {
+        match configured.and_then(|()| build(&make, "building modules")) {
             Ok(modular) => {
                 tally.pass(format!("{name}: built"));
                 attempt(name, modular, tally)?;
@@ -79,8 +79,10 @@ pub fn run(
     Ok(())
 }
 
-fn build(make: &Make) -> Result<Modular> {
-    kernel::make_targets(make, &["bzImage", "modules"], &[], Meter::open("building modules"))?;
+/// Builds and installs the modules of a configured build folder, and the
+/// kernel for them; `title` stands before the progress.
+pub(crate) fn build(make: &Make, title: &str) -> Result<Modular> {
+    kernel::make_targets(make, &["bzImage", "modules"], &[], Meter::open(title))?;
     for module in MODULES {
         ensure!(make.build_dir.join(module).is_file(), "{module} was not built");
     }
@@ -88,8 +90,5 @@ fn build(make: &Make) -> Result<Modular> {
     let place = format!("INSTALL_MOD_PATH={}", installed.display());
     let variables = [place, "INSTALL_MOD_STRIP=1".to_owned()];
     make.quietly("installing the modules", &["modules_install"], &variables)?;
-    Ok(Modular {
-        image: make.build_dir.join("arch/x86/boot/bzImage"),
-        folder: installed.join("lib/modules"),
-    })
+    Ok(Modular { image: make.build_dir.join(kernel::IMAGE), folder: installed.join("lib/modules") })
 }

@@ -8,6 +8,7 @@
 
 use crate::cache::{self, Cache};
 use crate::exec;
+use crate::kernel::IMAGE;
 use crate::make::Make;
 use crate::replay;
 use crate::tree::{self, Tree};
@@ -17,9 +18,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use walkdir::WalkDir;
-
-/// What tells that a build folder is complete, and goes with it.
-const IMAGE: &str = "arch/x86/boot/bzImage";
 
 /// Exists where a build is under way or was interrupted.
 pub const RUNNING: &str = ".building";

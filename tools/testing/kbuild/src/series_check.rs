@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-//! Builds every commit of the series, with Rust on and off.
+//! Builds every commit of the series, with Rust on and off, all in the image
+//! and as modules. Each build is handed on to be booted.
 
 use crate::cache::Cache;
 use crate::config::{self, Symbols};
@@ -8,6 +9,7 @@ use crate::flavour::Flavour;
 use crate::host::Toolchain;
 use crate::kernel;
 use crate::make::Make;
+use crate::modules_check::{self, Modular};
 use crate::progress::Meter;
 use crate::replay;
 use crate::seed;
@@ -16,13 +18,47 @@ use crate::source;
 use crate::tally::Tally;
 use crate::tree::{Origins, Tree};
 use anyhow::{ensure, Result};
+use std::path::PathBuf;
 
 /// The tree that takes on one state after the other.
 const TREE: &str = "series-check";
 
+/// How a commit is built.
+struct Way {
+    name: &'static str,
+    folder: &'static str,
+    rust: bool,
+    modules: bool,
+}
+
+const WAYS: [Way; 4] = [
+    Way { name: "with Rust on", folder: "check-rust", rust: true, modules: false },
+    Way { name: "with Rust off", folder: "check-c", rust: false, modules: false },
+    Way { name: "with Rust on, modules", folder: "check-rust-modules", rust: true, modules: true },
+    Way { name: "with Rust off, modules", folder: "check-c-modules", rust: false, modules: true },
+];
+
+/// What was built.
+#[derive(Clone, Debug)]
+pub enum Product {
+    /// A kernel that has all in its image.
+    Image(PathBuf),
+    /// A kernel and its modules.
+    Modular(Modular),
+}
+
+/// Boots what was built, and records under the name what came of it.
+pub type Try<'a> = &'a dyn Fn(&str, Product, &mut Tally) -> Result<()>;
+
 /// Builds the commits whose patch has `only` in its name, in order; each build
 /// starts from the one before.
-pub fn run(cache: &Cache, origins: &Origins, only: &str, tally: &mut Tally) -> Result<()> {
+pub fn run(
+    cache: &Cache,
+    origins: &Origins,
+    only: &str,
+    attempt: Try<'_>,
+    tally: &mut Tally,
+) -> Result<()> {
     let series = origins.series(&Flavour::ours().tree)?;
     let wanted = |step: &Step| step.name.contains(only);
     ensure!(series.steps.iter().any(wanted), "patches/series names no patch {only:?}");
@@ -33,10 +69,16 @@ pub fn run(cache: &Cache, origins: &Origins, only: &str, tally: &mut Tally) -> R
     let states = series.steps.iter().zip(replay.states.into_iter().skip(1));
     for (step, state) in states.filter(|(step, _)| wanted(step)) {
         tree = tree.with(state)?;
-        for rust in [true, false] {
-            let name = format!("{} with Rust {}", step.name, if rust { "on" } else { "off" });
+        for way in &WAYS {
+            let name = format!("{} {}", step.name, way.name);
             println!("{name}");
-            tally.result(&name, build(cache, origins, &tree, &toolchain, rust));
+            match build(cache, origins, &tree, &toolchain, way) {
+                Ok(product) => {
+                    tally.pass(format!("{name}: built"));
+                    attempt(&name, product, tally)?;
+                }
+                Err(err) => tally.fail(format!("{name}: built"), format!("{err:#}")),
+            }
         }
     }
     Ok(())
@@ -47,17 +89,28 @@ fn build(
     origins: &Origins,
     tree: &Tree,
     toolchain: &Toolchain,
-    rust: bool,
-) -> Result<()> {
-    let name = if rust { "check-rust" } else { "check-c" };
-    let flavour: Flavour = if rust { "ours" } else { "ours-c" }.parse()?;
+    way: &Way,
+) -> Result<Product> {
+    let flavour: Flavour = if way.rust { "ours" } else { "ours-c" }.parse()?;
     let mut toolchain = toolchain.clone();
-    toolchain.rust = toolchain.rust.filter(|_| rust);
-    let make = Make::new(cache, tree.dir.clone(), name, toolchain)?;
+    toolchain.rust = toolchain.rust.filter(|_| way.rust);
+    let make = Make::new(cache, tree.dir.clone(), way.folder, toolchain)?;
     seed::seed(cache, tree, &make)?;
-    let fragments = config::fragments(&origins.root, &flavour);
+    let mut fragments = config::fragments(&origins.root, &flavour);
+    if way.modules {
+        fragments.push(origins.root.join("tools/testing/configs/modules.config"));
+    }
     let inputs = kernel::inputs(&make.toolchain, tree)?;
     config::ensure(&make, &fragments, &inputs, Symbols::Known)?;
-    kernel::make_targets(&make, &["bzImage"], &[], Meter::open(name))?;
-    seed::note(tree, &make.build_dir)
+    let product = make_product(&make, way)?;
+    seed::note(tree, &make.build_dir)?;
+    Ok(product)
+}
+
+fn make_product(make: &Make, way: &Way) -> Result<Product> {
+    if way.modules {
+        return modules_check::build(make, way.folder).map(Product::Modular);
+    }
+    kernel::make_targets(make, &["bzImage"], &[], Meter::open(way.folder))?;
+    Ok(Product::Image(make.build_dir.join(kernel::IMAGE)))
 }

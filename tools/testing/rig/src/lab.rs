@@ -202,7 +202,12 @@ impl Lab {
 
     /// Like [`Lab::guest`], without KUnit at boot.
     pub fn quiet_guest(&self, flavour: &Flavour) -> Result<Guest> {
-        let mut guest = self.guest(flavour)?;
+        self.quiet_guest_with(self.image(flavour)?)
+    }
+
+    /// Like [`Lab::guest_with`], without KUnit at boot.
+    pub fn quiet_guest_with(&self, image: PathBuf) -> Result<Guest> {
+        let mut guest = self.guest_with(image)?;
         guest.append.push("kunit.enable=0".to_owned());
         Ok(guest)
     }
