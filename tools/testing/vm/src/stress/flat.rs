@@ -10,7 +10,7 @@ pub type Counts = BTreeMap<String, u64>;
 
 /// One percent of the pages of a GiB: fewer are none, and their number is
 /// that of the granules that happened to be missing.
-const FEW_PAGES: u64 = 2621;
+pub const FEW_PAGES: u64 = 2621;
 
 /// bio_vecs for each MiB: one for each granule, and one for a page of its own.
 pub const BVECS: u64 = 17;
