@@ -11,7 +11,7 @@ use crate::kernel;
 use crate::make::Make;
 use crate::progress::Meter;
 use crate::seed;
-use crate::tally::Tally;
+use crate::tally::{Tally, Try};
 use crate::tree::{self, Origins};
 use anyhow::{ensure, Result};
 use std::path::PathBuf;
@@ -41,16 +41,13 @@ pub struct Modular {
     pub folder: PathBuf,
 }
 
-/// Boots what was built, and records under the name what came of it.
-pub type Try<'a> = &'a dyn Fn(&str, Modular, &mut Tally) -> Result<()>;
-
 /// Builds all whose name contains `only`, one after the other in one build
 /// folder, and tries each.
 pub fn run(
     cache: &Cache,
     origins: &Origins,
     only: &str,
-    attempt: Try<'_>,
+    attempt: Try<'_, Modular>,
     tally: &mut Tally,
 ) -> Result<()> {
     let variants = || VARIANTS.iter().filter(|(name, _)| name.contains(only));
@@ -68,13 +65,8 @@ pub fn run(
         let names = ["modules"].into_iter().chain(*extra);
         fragments.extend(names.map(|name| configs.join(format!("{name}.config"))));
         let configured = config::ensure(&make, &fragments, &inputs, Symbols::All);
-        match configured.and_then(|()| build(&make, "building modules")) {
-            Ok(modular) => {
-                tally.pass(format!("{name}: built"));
-                attempt(name, modular, tally)?;
-            }
-            Err(err) => tally.fail(format!("{name}: built"), format!("{err:#}")),
-        }
+        let built = configured.and_then(|()| build(&make, "building modules"));
+        tally.built(name, built, attempt)?;
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use crate::replay;
 use crate::seed;
 use crate::series::Step;
 use crate::source;
-use crate::tally::Tally;
+use crate::tally::{Tally, Try};
 use crate::tree::{Origins, Tree};
 use anyhow::{ensure, Result};
 use std::path::PathBuf;
@@ -47,16 +47,13 @@ pub enum Product {
     Modular(Modular),
 }
 
-/// Boots what was built, and records under the name what came of it.
-pub type Try<'a> = &'a dyn Fn(&str, Product, &mut Tally) -> Result<()>;
-
 /// Builds the commits whose patch has `only` in its name, in order; each build
 /// starts from the one before.
 pub fn run(
     cache: &Cache,
     origins: &Origins,
     only: &str,
-    attempt: Try<'_>,
+    attempt: Try<'_, Product>,
     tally: &mut Tally,
 ) -> Result<()> {
     let series = origins.series(&Flavour::ours().tree)?;
@@ -72,13 +69,7 @@ pub fn run(
         for way in &WAYS {
             let name = format!("{} {}", step.name, way.name);
             println!("{name}");
-            match build(cache, origins, &tree, &toolchain, way) {
-                Ok(product) => {
-                    tally.pass(format!("{name}: built"));
-                    attempt(&name, product, tally)?;
-                }
-                Err(err) => tally.fail(format!("{name}: built"), format!("{err:#}")),
-            }
+            tally.built(&name, build(cache, origins, &tree, &toolchain, way), attempt)?;
         }
     }
     Ok(())

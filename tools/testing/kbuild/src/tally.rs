@@ -2,6 +2,7 @@
 
 //! Named results and the closing line that counts them.
 
+use anyhow::Result;
 use std::fmt::Display;
 
 /// What became of one check.
@@ -23,6 +24,9 @@ pub struct Outcome {
     /// Its result.
     pub verdict: Verdict,
 }
+
+/// Tries what was built, and records under the name what came of it.
+pub type Try<'a, T> = &'a dyn Fn(&str, T, &mut Tally) -> Result<()>;
 
 /// Results in the order in which they came.
 #[derive(Debug, Default)]
@@ -53,11 +57,24 @@ impl Tally {
 
     /// Records a pass for `Ok` and a failure with the whole chain of causes
     /// for `Err`.
-    pub fn result(&mut self, name: impl Into<String>, result: anyhow::Result<()>) {
+    pub fn result(&mut self, name: impl Into<String>, result: Result<()>) {
         match result {
             Ok(()) => self.pass(name),
             Err(err) => self.fail(name, format!("{err:#}")),
         }
+    }
+
+    /// Records and prints whether `name` was built, and tries it if it was.
+    pub fn built<T>(&mut self, name: &str, built: Result<T>, attempt: Try<'_, T>) -> Result<()> {
+        let product = match built {
+            Ok(product) => product,
+            Err(err) => {
+                self.fail(format!("{name}: built"), format!("{err:#}"));
+                return Ok(());
+            }
+        };
+        self.pass(format!("{name}: built"));
+        attempt(name, product, self)
     }
 
     /// Appends the results of `other`, which it has printed already.

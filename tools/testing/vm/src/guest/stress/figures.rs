@@ -7,12 +7,14 @@ use crate::guest::stress::site::Site;
 use crate::guest::{client, transfer};
 use crate::job::{Measured, Phase, Workload};
 use crate::settings::{Session, GIB, MIB};
-use crate::stress::flat::BVECS;
 use anyhow::{ensure, Result};
 use std::fmt;
 
 /// Pages of a GiB.
 const PAGES: u64 = GIB / 4096;
+
+/// bio_vecs for each MiB: one for each granule, and one for a page of its own.
+const BVECS: u64 = 17;
 
 /// RDMA work requests for each MiB: one for each segment of the client.
 const REQUESTS: u64 = 8;
